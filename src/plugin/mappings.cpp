@@ -39,7 +39,7 @@ std::string field(const char* name, std::uint64_t value) {
 }  // namespace
 
 Mappings::Mappings(const std::string& path, const std::string& kernel, GuestRam& ram)
-    : path_(path), partial_(path + ".partial"), values_(read_kernel_values(kernel)), ram_(ram) {
+    : values_(read_kernel_values(kernel)), ram_(ram) {
     const auto need = [&](const std::string& key, const std::string& what) {
         const auto it = values_.find(key);
         if (it == values_.end()) {
@@ -90,21 +90,14 @@ Mappings::Mappings(const std::string& path, const std::string& kernel, GuestRam&
     }
     need("per_cpu.current_task", "variable current_task");
     need("symbol.special_mapping_vmops", "symbol special_mapping_vmops");
-    file_.reset(std::fopen(partial_.c_str(), "w"));
-    if (file_ == nullptr) {
+    if (!file_.emplace(path).created()) {
         fail();
     }
 }
 
-Mappings::~Mappings() {
-    if (file_ != nullptr) {
-        file_.reset();
-        std::remove(partial_.c_str());
-    }
-}
-
 void Mappings::fail() const {
-    throw model::Error("the file of mappings " + path_ + " cannot be written: " + std::strerror(errno));
+    throw model::Error("the file of mappings " + file_->path() +
+                       " cannot be written: " + std::strerror(errno));
 }
 
 std::string Mappings::Memory::text(std::uint64_t address) const {
@@ -294,7 +287,7 @@ void Mappings::write_stamped() {
     for (; taken_ != 0; --taken_) {
         const Event& event = events_.front();
         const std::string line = "{\"ns\":" + std::to_string(event.ns) + event.text + "}\n";
-        if (std::fputs(line.c_str(), file_.get()) < 0) {
+        if (!file_->write(line.data(), line.size())) {
             fail();
         }
         events_.pop_front();
@@ -302,10 +295,9 @@ void Mappings::write_stamped() {
 }
 
 void Mappings::finish() {
-    if (std::fflush(file_.get()) != 0 || std::rename(partial_.c_str(), path_.c_str()) != 0) {
+    if (!file_->close() || !file_->take_name()) {
         fail();
     }
-    file_.reset();
 }
 
 }  // namespace s80::plugin

@@ -4,15 +4,14 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <deque>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "model/partial_file.h"
 #include "model/player.h"
 #include "plugin/guest_ram.h"
 #include "plugin/page_walk.h"
@@ -41,9 +40,6 @@ public:
     /// `kernel`: the kernel layout. Throws model::Error if the file cannot be created, or if the kernel lacks
     /// a function.
     Mappings(const std::string& path, const std::string& kernel, GuestRam& ram);
-    ~Mappings() override;
-    Mappings(const Mappings&) = delete;
-    Mappings& operator=(const Mappings&) = delete;
 
     /// What the kernel function at this address tells.
     std::optional<Hook> hook_at(std::uint64_t address) const {
@@ -62,9 +58,6 @@ public:
     void finish();
 
 private:
-    struct Close {
-        void operator()(std::FILE* f) const { std::fclose(f); }
-    };
     struct Event {
         Place place;
         std::string text;
@@ -100,12 +93,10 @@ private:
     [[noreturn]] void fail() const;
     void write_stamped();
 
-    std::string path_;
-    std::string partial_;
     std::map<std::string, std::uint64_t> values_;  ///< of the kernel layout
     std::map<std::uint64_t, Hook> hooks_;
     GuestRam& ram_;
-    std::unique_ptr<std::FILE, Close> file_;
+    std::optional<model::PartialFile> file_;  ///< created when the kernel has been found to fit
     const model::Player* player_ = nullptr;
     std::uint64_t clock_hz_ = 1;
 

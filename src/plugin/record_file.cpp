@@ -18,35 +18,24 @@ constexpr std::size_t kMagicBytes = 8;
 }  // namespace
 
 RecordFile::RecordFile(const std::string& path, const char* magic, std::string what)
-    : path_(path),
-      partial_(path + ".partial"),
-      what_(std::move(what)),
-      file_(std::fopen(partial_.c_str(), "wb")) {
-    if (file_ == nullptr) {
+    : file_(path), what_(std::move(what)) {
+    if (!file_.created()) {
         fail();
     }
     put(magic, kMagicBytes);
-}
-
-RecordFile::~RecordFile() {
-    if (file_ != nullptr) {
-        file_.reset();
-        std::remove(partial_.c_str());
-    }
 }
 
 void RecordFile::finish(const std::string& json) {
     const std::uint64_t length = json.size();
     put(json.data(), json.size());
     put(&length, sizeof length);
-    if (std::fflush(file_.get()) != 0 || std::rename(partial_.c_str(), path_.c_str()) != 0) {
+    if (!file_.close() || !file_.take_name()) {
         fail();
     }
-    file_.reset();
 }
 
 void RecordFile::fail() const {
-    throw model::Error(what_ + ' ' + path_ + " cannot be written: " + std::strerror(errno));
+    throw model::Error(what_ + ' ' + file_.path() + " cannot be written: " + std::strerror(errno));
 }
 
 std::string request_labels(const model::Machine& machine) {

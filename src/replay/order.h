@@ -5,12 +5,11 @@
 #pragma once
 #include <bit>
 #include <cstdint>
-#include <cstdio>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "model/machine.h"
+#include "model/partial_file.h"
 #include "model/types.h"
 
 namespace s80::replay {
@@ -40,23 +39,14 @@ class OrderWriter {
 public:
     /// Throws model::Error if the file cannot be created.
     explicit OrderWriter(const std::string& path);
-    /// Removes an incomplete file.
-    ~OrderWriter();
-    OrderWriter(const OrderWriter&) = delete;
-    OrderWriter& operator=(const OrderWriter&) = delete;
 
     void write(const Access& access);
     /// Throws model::Error.
     void close();
 
 private:
-    struct Close {
-        void operator()(std::FILE* f) const { std::fclose(f); }
-    };
     [[noreturn]] void fail() const;
-    std::string path_;
-    std::string partial_;
-    std::unique_ptr<std::FILE, Close> file_;
+    model::PartialFile file_;
 };
 
 }  // namespace s80::replay

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 
@@ -63,35 +64,26 @@ std::uint64_t lines_of(const std::vector<Access>& order) {
     return lines;
 }
 
-OrderWriter::OrderWriter(const std::string& path)
-    : path_(path), partial_(path + ".partial"), file_(std::fopen(partial_.c_str(), "wb")) {
-    if (file_ == nullptr) {
+OrderWriter::OrderWriter(const std::string& path) : file_(path) {
+    if (!file_.created()) {
         fail();
     }
 }
 
-OrderWriter::~OrderWriter() {
-    if (file_ != nullptr) {
-        file_.reset();
-        std::remove(partial_.c_str());
-    }
-}
-
 void OrderWriter::write(const Access& access) {
-    if (std::fwrite(&access, sizeof access, 1, file_.get()) != 1) {
+    if (!file_.write(&access, sizeof access)) {
         fail();
     }
 }
 
 void OrderWriter::close() {
-    if (std::fflush(file_.get()) != 0 || std::rename(partial_.c_str(), path_.c_str()) != 0) {
+    if (!file_.close() || !file_.take_name()) {
         fail();
     }
-    file_.reset();
 }
 
 void OrderWriter::fail() const {
-    throw model::Error(path_ + ": cannot be written (" + std::strerror(errno) + ")");
+    throw model::Error(file_.path() + ": cannot be written (" + std::strerror(errno) + ")");
 }
 
 }  // namespace s80::replay

@@ -3,7 +3,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <numeric>
 
 namespace s80::trace {
@@ -37,11 +36,8 @@ std::uint64_t sum(const Array& values) {
 }  // namespace
 
 Writer::Writer(const std::string& path, const Header& header)
-    : path_(path),
-      partial_(path + ".partial"),
-      file_(std::fopen(partial_.c_str(), "wb")),
-      encoder_(header.processors, header.form == Form::filtered) {
-    if (!file_) {
+    : file_(path), encoder_(header.processors, header.form == Form::filtered) {
+    if (!file_.created()) {
         fail();
     }
     const Preamble preamble{kSignature, kVersion, 0};
@@ -49,13 +45,6 @@ Writer::Writer(const std::string& path, const Header& header)
     put_block(BlockType::header, 0, 0, head(header));
     if (!header.state.empty()) {
         put_block(BlockType::state, 0, 0, bytes_of(header.state));
-    }
-}
-
-Writer::~Writer() {
-    if (file_) {
-        file_.reset();
-        std::remove(partial_.c_str());
     }
 }
 
@@ -84,7 +73,7 @@ void Writer::flush() {
 
 void Writer::close() {
     if (encoder_.pending()) {
-        throw model::Error("the last epoch of the capture " + path_ +
+        throw model::Error("the last epoch of the capture " + file_.path() +
                            " has no mark, so its counts would be lost");
     }
     flush();
@@ -94,20 +83,19 @@ void Writer::close() {
         put(out, v);
     }
     put_block(BlockType::end, 0, totals_.windows, out);
-    if (std::fflush(file_.get()) != 0 || std::fclose(file_.release()) != 0) {
+    if (!file_.close()) {
         fail();
     }
-    std::error_code error;
-    std::filesystem::rename(partial_, path_, error);
-    if (error) {
-        throw model::Error("cannot rename " + partial_ + " to " + path_ + ": " + error.message());
+    if (!file_.take_name()) {
+        throw model::Error("cannot rename " + file_.partial() + " to " + file_.path() + ": " +
+                           std::strerror(errno));
     }
 }
 
 void Writer::put_block(BlockType type, std::uint32_t windows, std::uint64_t first,
                        std::span<const std::uint8_t> raw) {
     if (raw.size() > kLargestBlock) {
-        throw model::Error("an epoch is too large for the capture " + path_);
+        throw model::Error("an epoch is too large for the capture " + file_.path());
     }
     // The end record has a fixed size, so that it is found from the end of the file.
     const auto stored = type == BlockType::end ? raw : compressor_.compress(raw);
@@ -123,14 +111,14 @@ void Writer::put_block(BlockType type, std::uint32_t windows, std::uint64_t firs
 }
 
 void Writer::put_raw(const void* data, std::size_t n) {
-    if (std::fwrite(data, 1, n, file_.get()) != n) {
+    if (!file_.write(data, n)) {
         fail();
     }
     bytes_ += n;
 }
 
 void Writer::fail() const {
-    throw model::Error("cannot write the capture " + partial_ + ": " + std::strerror(errno));
+    throw model::Error("cannot write the capture " + file_.partial() + ": " + std::strerror(errno));
 }
 
 }  // namespace s80::trace

@@ -2,10 +2,9 @@
 // Writes a capture. The file has its name only when it is complete.
 #pragma once
 #include <cstdint>
-#include <cstdio>
-#include <memory>
 #include <string>
 
+#include "model/partial_file.h"
 #include "model/window.h"
 #include "trace/block.h"
 #include "trace/capture.h"
@@ -17,10 +16,6 @@ class Writer {
 public:
     /// Creates `path`.partial. Throws model::Error if this fails.
     Writer(const std::string& path, const Header& header);
-    /// Removes an incomplete file.
-    ~Writer();
-    Writer(const Writer&) = delete;
-    Writer& operator=(const Writer&) = delete;
 
     /// Throws model::Error if the epoch is not of the capture's form, or if the file cannot be written. The
     /// streams' counters are summed and written with the next epoch that has a mark.
@@ -34,18 +29,13 @@ public:
     std::uint64_t bytes() const { return bytes_; }
 
 private:
-    struct Close {
-        void operator()(std::FILE* f) const { std::fclose(f); }
-    };
     void flush();
     void put_block(BlockType type, std::uint32_t windows, std::uint64_t first,
                    std::span<const std::uint8_t> raw);
     void put_raw(const void* data, std::size_t n);
     [[noreturn]] void fail() const;
 
-    std::string path_;
-    std::string partial_;
-    std::unique_ptr<std::FILE, Close> file_;
+    model::PartialFile file_;
     Compressor compressor_;
     Encoder encoder_;
     Totals totals_;

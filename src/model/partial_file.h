@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A file that has its name only when it is complete.
+#pragma once
+#include <cstddef>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace s80::model {
+
+/// Until it is complete, the file is named PATH.partial. If it is never completed, it is removed. Functions
+/// return false if the system refuses; errno then says why.
+class PartialFile {
+public:
+    explicit PartialFile(std::string path)
+        : path_(std::move(path)), partial_(path_ + ".partial"), file_(std::fopen(partial_.c_str(), "wb")) {}
+    ~PartialFile() {
+        if (created_ && !named_) {
+            file_.reset();
+            std::remove(partial_.c_str());
+        }
+    }
+    PartialFile(const PartialFile&) = delete;
+    PartialFile& operator=(const PartialFile&) = delete;
+
+    const std::string& path() const { return path_; }
+    /// Its name until it is complete.
+    const std::string& partial() const { return partial_; }
+    bool created() const { return created_; }
+    bool write(const void* data, std::size_t bytes) {
+        return std::fwrite(data, 1, bytes, file_.get()) == bytes;
+    }
+    /// Everything has been written.
+    bool close() { return std::fclose(file_.release()) == 0; }
+    /// Gives the closed file its name.
+    bool take_name() {
+        named_ = std::rename(partial_.c_str(), path_.c_str()) == 0;
+        return named_;
+    }
+
+private:
+    struct Close {
+        void operator()(std::FILE* f) const { std::fclose(f); }
+    };
+    const std::string path_;
+    const std::string partial_;
+    std::unique_ptr<std::FILE, Close> file_;
+    const bool created_ = file_ != nullptr;
+    bool named_ = false;
+};
+
+}  // namespace s80::model
