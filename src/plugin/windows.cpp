@@ -172,7 +172,7 @@ bool Windows::begin_slice(Lane& next, const void* registers) {
             return false;
         }
     }
-    const std::int64_t until = executes_until(next);
+    const std::int64_t until = executes_until(next, all_contend());
     if (next.share.time(next.instructions) > until && ++skipped_ <= 2 * lanes_.size()) {
         skip(next);
         return false;
@@ -286,23 +286,30 @@ void Windows::take_in_all() {
 
 /// A time slice has ended: another contender may be the next.
 void Windows::take_in_whose_turn_it_is() {
+    if (left_out_ == 0) {
+        return;
+    }
+    const bool all = all_contend();
     for (std::uint32_t left = left_out_; left != 0; left &= left - 1) {
         const Lane& lane = *lanes_[static_cast<unsigned>(std::countr_zero(left))];
-        if (has_left(lane) && lane.share.time(lane.instructions) <= executes_until(lane)) {
+        if (has_left(lane) && lane.share.time(lane.instructions) <= executes_until(lane, all)) {
             take_in(lane);
         }
     }
 }
 
+/// While a processor polls until a time, all contend: its polls are not counted, but executed, and they must
+/// see what the others store by then, and no more.
+bool Windows::all_contend() const {
+    return longest_slice_ != 0 || std::any_of(lanes_.begin(), lanes_.end(), [](const auto& lane) {
+               return lane->watches_clock() && has_left(*lane);
+           });
+}
+
 /// Of the processors that contend for lines, the one whose time is lowest executes, until it has passed the
 /// next one. So conflicts happen in the order of simulated time. A processor that polls does not get ahead of
-/// them either. While a processor polls until a time, all contend: its polls are not counted, but executed,
-/// and they must see what the others store by then, and no more. Returns the time until which `next` may
-/// execute.
-std::int64_t Windows::executes_until(const Lane& next) const {
-    const bool all = longest_slice_ != 0 || std::any_of(lanes_.begin(), lanes_.end(), [](const auto& lane) {
-                         return lane->watches_clock() && has_left(*lane);
-                     });
+/// them either. `all`: see all_contend. Returns the time until which `next` may execute.
+std::int64_t Windows::executes_until(const Lane& next, bool all) const {
     std::int64_t first = kNoTime;
     if (all || next.paused || next.contends()) {
         for (const auto& other : lanes_) {

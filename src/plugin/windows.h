@@ -155,7 +155,8 @@ private:
     void order(Lane& lane, model::Line line, const Conflicts::Found& found);
     void contend(Lane& lane, const Conflicts::Found& found);
     static void end_before_next_block(Lane& lane);
-    std::int64_t executes_until(const Lane& next) const;
+    bool all_contend() const;
+    std::int64_t executes_until(const Lane& next, bool all) const;
     void polled(std::uint32_t processors, model::Line line, std::int64_t time);
     void repeat_until(Lane& lane, std::int64_t time);
     void resume(Lane& lane, std::int64_t time);
