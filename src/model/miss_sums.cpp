@@ -12,9 +12,6 @@ namespace s80::model {
 namespace {
 
 constexpr const char* kPurpose = "the sums of misses";
-constexpr unsigned kPage = 12;
-constexpr unsigned kLargePage = 21;
-constexpr unsigned kEverything = 64;
 
 bool by_memory(const MissSum& sum) {
     return sum.request == Request::miss && sum.source == Source::memory;
@@ -25,7 +22,7 @@ void widen(MissSum& sum, unsigned shift) {
     if (sum.range >= shift) {
         return;
     }
-    sum.address = shift == kEverything ? 0 : sum.address >> shift << shift;
+    sum.address = shift == MissSum::kEverything ? 0 : sum.address >> shift << shift;
     sum.range = static_cast<std::uint8_t>(shift);
     sum.physical = MissSum::kNoPhysical;
     sum.size = 0;
@@ -157,16 +154,16 @@ void MissSums::fold() {
         bool keeps_code = true;
     };
     for (const Step step : {
-             Step{0, kPage, half},
-             Step{0, kLargePage, half},
-             Step{1, kPage, half},
-             Step{1, kLargePage, half},
-             Step{16, kLargePage, half},
-             Step{256, kLargePage, half},
-             Step{256, kEverything, half},
-             Step{256, kEverything, half, false},
-             Step{256, kEverything, most, false, false},
-             Step{kAny, kEverything, most, false, false},
+             Step{0, MissSum::kPage, half},
+             Step{0, MissSum::kLargePage, half},
+             Step{1, MissSum::kPage, half},
+             Step{1, MissSum::kLargePage, half},
+             Step{16, MissSum::kLargePage, half},
+             Step{256, MissSum::kLargePage, half},
+             Step{256, MissSum::kEverything, half},
+             Step{256, MissSum::kEverything, half, false},
+             Step{256, MissSum::kEverything, most, false, false},
+             Step{kAny, MissSum::kEverything, most, false, false},
          }) {
         const auto change = [step](MissSum& sum) {
             if (!by_memory(sum) && sum.range == 0 && sum.count > step.count) {

@@ -15,6 +15,10 @@ namespace s80::model {
 struct MissSum {
     static constexpr std::uint64_t kNoPhysical = ~std::uint64_t{0};
     static constexpr std::uint32_t kNoWho = ~std::uint32_t{0};
+    // Values of `range` beside 0.
+    static constexpr unsigned kPage = 12;
+    static constexpr unsigned kLargePage = 21;
+    static constexpr unsigned kEverything = 64;
 
     std::uint64_t physical = 0;  ///< of the line's first byte; kNoPhysical: of a range of addresses
     std::uint64_t address = 0;   ///< virtual; of a range: of its first byte
@@ -53,7 +57,7 @@ public:
     /// `lines`: of the memory. `limit`: the largest number of sums.
     MissSums(std::size_t lines, std::uint64_t line_bytes, std::size_t limit);
 
-    /// Throws Error if there is no room, although addresses, code and tasks have been given up.
+    /// Throws Error if there is no room, even after addresses, code and tasks have been given up.
     void add(const Miss& miss);
     /// In the order of first occurrence.
     std::span<const MissSum> sums() const { return {sums_, used_}; }

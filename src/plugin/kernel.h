@@ -11,6 +11,9 @@
 
 namespace s80::plugin {
 
+/// Of a kernel thread, in task_struct.flags (PF_KTHREAD).
+constexpr std::uint32_t kPfKernelThread = 0x0020'0000;
+
 /// The numbers of a kernel layout file, by name. Throws model::Error.
 std::map<std::string, std::uint64_t> read_kernel_values(const std::string& path);
 

@@ -113,12 +113,11 @@ std::string Mappings::Memory::text(std::uint64_t address) const {
 }
 
 Mappings::Task Mappings::task(const Memory& memory, std::uint64_t address) const {
-    constexpr std::uint32_t kKernelThread = 0x0020'0000;  // PF_KTHREAD
     const auto name = memory.read<std::array<char, 16>>(address + at("task_struct.comm"));
     return {memory.read<std::uint32_t>(address + at("task_struct.tgid")),
             memory.read<std::uint32_t>(address + at("task_struct.pid")),
             std::string(name.data(), strnlen(name.data(), name.size())),
-            (memory.read<std::uint32_t>(address + at("task_struct.flags")) & kKernelThread) != 0};
+            (memory.read<std::uint32_t>(address + at("task_struct.flags")) & kPfKernelThread) != 0};
 }
 
 void Mappings::called(Hook hook, const Call& call, const Place& place) {

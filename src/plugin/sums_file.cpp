@@ -9,7 +9,6 @@ using model::MissSum;
 
 void SumsFile::write(const model::MissSums& sums, const Measured& measured, const model::Machine& machine,
                      const Whos& whos) {
-    constexpr unsigned kPage = 12;
     std::size_t last = 0;  // one more than the highest number of a sum
     std::uint64_t lines = 0;
     std::uint64_t pages = 0;
@@ -18,7 +17,7 @@ void SumsFile::write(const model::MissSums& sums, const Measured& measured, cons
         if (sum.who != MissSum::kNoWho) {
             last = std::max(last, sum.who + std::size_t{1});
         }
-        (sum.range == 0 ? lines : sum.range == kPage ? pages : ranges) += sum.count;
+        (sum.range == 0 ? lines : sum.range == MissSum::kPage ? pages : ranges) += sum.count;
     }
     file_.put(sums.sums().data(), sums.sums().size_bytes());
     file_.finish(

@@ -41,7 +41,6 @@ void Tasks::look(Running& running, std::uint64_t per_cpu, std::uint64_t table) {
 }
 
 Task Tasks::read(std::uint64_t address, std::uint64_t table) const {
-    constexpr std::uint32_t kKernelThread = 0x0020'0000;  // PF_KTHREAD
     using Name = std::array<char, 16>;
     const auto name = read_virtual<Name>(ram_, table, address + kernel_.comm);
     const auto pid = read_virtual<std::uint32_t>(ram_, table, address + kernel_.pid);
@@ -56,7 +55,7 @@ Task Tasks::read(std::uint64_t address, std::uint64_t table) const {
     if (*pid == 0) {
         task.party = Party::idle;
         task.base = Entry::idle;
-    } else if ((*flags & kKernelThread) != 0) {
+    } else if ((*flags & kPfKernelThread) != 0) {
         task.party = Party::kernel;
         task.base = Entry::kernel_thread;
     } else {
