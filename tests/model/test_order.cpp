@@ -56,6 +56,14 @@ protected:
         return cycles;
     }
     std::uint64_t busy(unsigned core) { return h.stats().core(Stat::busy_cycles, core); }
+    /// Processor 1 loads X this late, behind the store that the first awaited event of the last epoch is.
+    /// Returns the cycles for which it waits.
+    std::uint64_t waits_for_last_epoch(std::uint16_t delta) {
+        after(1, 0, 0, delta, Wait::before);
+        event(1, Op::load, X, 0);
+        play();
+        return stalled(1, Service::order);
+    }
     std::uint64_t waits(unsigned core) { return h.stats().core(Stat::order_waits, core); }
     std::string refusal() {
         try {
@@ -292,24 +300,15 @@ protected:
 };
 
 TEST_F(NextEpochTest, AWaitThatEndsInTheNextEpochIsAStall) {
-    after(1, 0, 0, 50, Wait::before);
-    event(1, Op::load, X, 0);
-    play();
-    EXPECT_EQ(stalled(1, Service::order), 150U);
+    EXPECT_EQ(waits_for_last_epoch(50), 150U);
 }
 
 TEST_F(NextEpochTest, AnAccessThatIsLaterThanTheStoreOfTheLastEpochDoesNotWait) {
-    after(1, 0, 0, 250, Wait::before);
-    event(1, Op::load, X, 0);
-    play();
-    EXPECT_EQ(stalled(1, Service::order), 0U);
+    EXPECT_EQ(waits_for_last_epoch(250), 0U);
 }
 
 TEST_F(OrderTest, NothingIsKnownOfTheEpochBeforeTheFirst) {
-    after(1, 0, 0, 50, Wait::before);
-    event(1, Op::load, X, 0);
-    play();
-    EXPECT_EQ(stalled(1, Service::order), 0U);
+    EXPECT_EQ(waits_for_last_epoch(50), 0U);
 }
 
 TEST_F(OrderTest, AnAlternatingLineChangesHandsWithEachAccess) {
