@@ -34,8 +34,8 @@ Attribution::Attribution(Hierarchy& hierarchy, const Player& player, Sink sink)
       taken_(1),
       shadows_(hierarchy.machine().cores(), Shadow(core_lines(hierarchy.machine()))) {}
 
-/// What the caches hold now has been held; in which order it was used nobody knows. What was known in an
-/// earlier region is no longer true.
+/// What the caches hold now has been held; in which order it was used nobody knows. A later region forgets
+/// what an earlier region has found.
 void Attribution::start() {
     if (active_) {
         return;

@@ -57,7 +57,7 @@ public:
     /// `lines`: of the memory. `limit`: the largest number of sums.
     MissSums(std::size_t lines, std::uint64_t line_bytes, std::size_t limit);
 
-    /// Throws Error if there is no room, even after addresses, code and tasks have been given up.
+    /// Throws Error if the sums do not fit, even without addresses, code and tasks.
     void add(const Miss& miss);
     /// In the order of first occurrence.
     std::span<const MissSum> sums() const { return {sums_, used_}; }

@@ -46,8 +46,9 @@ public:
         std::uint32_t stored_at = 0;         ///< position of that store in the storer's stream
         std::int64_t stored_time = kNoTime;  ///< when it was stored: see `when`
         std::uint32_t first_at = 0;  ///< of its first store after the last access of another processor
-        /// Where there is no such storer: who stored to the line in the last epoch, as far as each_stored
-        /// has told. Then `stored_at` and `stored_time` are what the caller wrote there.
+        /// If no processor has stored in this epoch: who stored to the line in the last epoch, as far as
+        /// each_stored has told. Then `stored_at` and `stored_time` are what the caller of each_stored
+        /// wrote.
         unsigned storer_before = kNobody;
         std::uint32_t readers = 0;  ///< mask of processors
         /// A store: other processors that loaded the line since the last store, in this epoch or the last

@@ -8,8 +8,8 @@ In the reference, each time slice has ten instructions, no access is filtered, a
 one in simulated time executes (docs/background/clock.md). The table has the transfers and the simulated cycles of an
 operation, and how often the programs with a limited wait gave up. A value may differ from the reference by 10%, or by
 the spread of references with slices of 5, 10 and 20 instructions if that is larger (--spread). The exit code is 1 if a
-value differs by more. The second command
-measures rings of threads of which one stalls ten times: the time of a hand-over from the 20th round after a stall.
+value differs by more. The second command measures rings of threads of which one stalls ten times: the time of a
+hand-over from the 20th round after a stall.
 
 Measured programs are kept in the folder, so that a repeated or extended call measures only what is missing. After a
 change of the plugin or of a program, remove the folder.

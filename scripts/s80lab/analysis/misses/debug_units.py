@@ -109,7 +109,7 @@ class Walked:
         return [scope.begin for scope in self.scopes]
 
     def enclosing(self, entry: int) -> int | None:
-        """The entry of the innermost scope around an entry; None if there is no scope around it."""
+        """The entry of the innermost scope that contains an entry; None if no scope contains the entry."""
         place = bisect_left(self._begins, entry) - 1
         while place >= 0 and self.ends[place] <= entry:
             place = self.scopes[place].outer

@@ -333,7 +333,7 @@ def _has_debug(elf: Elf) -> bool:
 
 
 def _debug_file(elf: Elf, debug: DebugFiles) -> Path | None:
-    """The separate debug file; None if the file has its own debug information, or if there is no debug file."""
+    """The separate debug file; None if the file has debug information itself, or if no debug file is found."""
     if _has_debug(elf):
         return None
     return debug.find(elf.build_id) or _linked_file(elf)
