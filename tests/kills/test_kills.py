@@ -109,6 +109,9 @@ def test_a_surviving_process_is_found_and_ended() -> None:
     mark = f"TMPDIR=/dev/null/{os.getpid()}"
     with subprocess.Popen(["sleep", "600"], env=dict(os.environ, TMPDIR=mark.partition("=")[2])) as process:
         try:
+            # The kernel shows the environment a moment after the program has been started.
+            while process.poll() is None and not Path(f"/proc/{process.pid}/environ").read_bytes():
+                pass
             assert survivors(mark) == ["sleep"]
         finally:
             end_survivors(mark)
