@@ -49,6 +49,9 @@ Arguments Arguments::parse(int argc, char** argv) {
         {"slice", &a.slice},
         {"skip", &a.skip},
         {"measure", &a.measure},
+        {"region_from", &a.region_from},
+        {"region_to", &a.region_to},
+        {"counted", &a.counted},
         {"window", &a.window},
     };
     for (int i = 0; i < argc; ++i) {

@@ -34,6 +34,9 @@ struct Arguments {
     std::uint64_t sums_limit = model::MissSums::kDefaultLimit;
     std::uint64_t skip = 0;
     std::uint64_t measure = 0;
+    std::uint64_t region_from = 0;  ///< see EntryPoints; physical addresses
+    std::uint64_t region_to = 0;
+    std::uint64_t counted = 0;
     std::uint64_t window = 1'000'000'000;
 
     /// Throws model::Error that names the argument.

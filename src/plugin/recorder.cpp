@@ -24,6 +24,7 @@ Recorder::Recorder(const Arguments& arguments, const model::Machine& machine, co
       hashed_table_(machine.translation.page_table),
       ram_(arguments.ram, arguments.low_ram),
       watch_(arguments.watch, ram_),
+      entry_points_(arguments),
       protocol_(std::make_unique<model::Protocol>(protocol)),
       running_(machine.processors) {
     if (!arguments.kernel.empty()) {
@@ -35,6 +36,9 @@ Recorder::Recorder(const Arguments& arguments, const model::Machine& machine, co
     if (dma() && (kernel() == nullptr || kernel()->copy_begin == 0 || kernel()->end == 0)) {
         throw model::Error(
             "the plugin argument dma needs a kernel file with the addresses of memcpy and _end");
+    }
+    if (entry_points_.counts()) {
+        watch_.add("calls", entry_points_.calls());
     }
     for (unsigned p = 0; p < machine.processors; ++p) {
         lanes_.push_back(std::make_unique<Lane>());
@@ -174,6 +178,14 @@ void Recorder::load_begin() {
             " processors were bound; compare the guest's processor count with the machine file");
     }
     windows_->begin_load();
+}
+
+void Recorder::mark_region(model::Mark mark) {
+    const bool begins = mark == model::Mark::measure_begin;
+    if (begins != in_region_) {
+        in_region_ = begins;
+        windows_->mark(mark);
+    }
 }
 
 void Recorder::finish() {

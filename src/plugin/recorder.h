@@ -17,6 +17,7 @@
 #include "plugin/arguments.h"
 #include "plugin/block.h"
 #include "plugin/capture.h"
+#include "plugin/entry_points.h"
 #include "plugin/guest_ram.h"
 #include "plugin/hashed_table.h"
 #include "plugin/lane.h"
@@ -83,8 +84,8 @@ public:
     void expect_page(Lane& lane, std::uint64_t address);
     void set_party(std::uint8_t party);
     void load_begin();
-    /// A program's own region begins or ends.
-    void mark_region(model::Mark mark) { windows_->mark(mark); }
+    /// A program's own region begins or ends. A region that has begun does not begin again.
+    void mark_region(model::Mark mark);
     void transaction_end(std::uint64_t type, std::uint64_t client, bool failed) {
         windows_->transaction_end(type, client, failed);
     }
@@ -104,6 +105,7 @@ public:
     }
 
     GuestRam& ram() { return ram_; }
+    EntryPoints& entry_points() { return entry_points_; }
     /// Null if the kernel layout is not known.
     const Kernel* kernel() const { return tasks_ ? &tasks_->kernel() : nullptr; }
     unsigned line_shift() const { return line_shift_; }
@@ -149,6 +151,8 @@ private:
     GuestRam ram_;
     Watch watch_;
     PhasePage page_;
+    EntryPoints entry_points_;
+    bool in_region_ = false;  ///< of a program
 
     std::unique_ptr<model::Protocol> protocol_;
     std::unique_ptr<model::Hierarchy> hierarchy_;

@@ -213,6 +213,7 @@ void translate(qemu_plugin_tb* tb) {
         next = qemu_plugin_insn_vaddr(insn) + size;
         if (const auto physical = r.ram().physical(qemu_plugin_insn_haddr(insn))) {
             add_lines(block, *physical, size);
+            r.entry_points().translated(insn, *physical);
         }
         const bool disks = r.dma() && kernel != nullptr && block.privilege != 0;
         watch(insn, d, disks && kernel->copies(qemu_plugin_insn_vaddr(insn)));

@@ -63,6 +63,11 @@ void Watch::add(const std::string& line) {
     values_.push_back(value);
 }
 
+void Watch::add(const std::string& name, const std::uint64_t& counter) {
+    own_.push_back({names_.size(), &counter});
+    names_.push_back(name);
+}
+
 std::vector<std::uint64_t> Watch::read() {
     std::vector<std::uint64_t> sums(names_.size());
     for (Value& v : values_) {
@@ -70,6 +75,9 @@ std::vector<std::uint64_t> Watch::read() {
             v.last = number_at(ram_, v.address, v.size);
         }
         sums[v.name] += v.last;
+    }
+    for (const Own& own : own_) {
+        sums[own.name] += *own.counter;
     }
     return sums;
 }
