@@ -139,9 +139,9 @@ def test_programs_lose_their_symbols_and_what_is_none_stays_as_it_is(tmp_path: P
     subprocess.run(
         ["gcc", "-g", "-xc", "-", "-o", str(program)], input="int main(void){return 0;}", text=True, check=True
     )
-    assert contents._stripped(jar, tmp_path / "work") == jar.read_bytes()
-    assert contents._stripped(program, tmp_path / "work")[:4] == b"\x7fELF"
-    assert len(contents._stripped(program, tmp_path / "work")) < program.stat().st_size
+    assert contents.stripped(jar, tmp_path / "work") == jar.read_bytes()
+    assert contents.stripped(program, tmp_path / "work")[:4] == b"\x7fELF"
+    assert len(contents.stripped(program, tmp_path / "work")) < program.stat().st_size
 
 
 def test_a_changed_version_is_a_warning_with_a_remedy(tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_an_image_that_lacks_something_is_built_anew(tmp_path: Path, name: str, 
     folder, server = tmp_path / "debian", load_server("dovecot")
 
     def again() -> ImageManifest:
-        return write_image(folder, server, "inputs", lambda work, new: Made(kernel, [], {}), progress=print)
+        return write_image(folder, server.name, "inputs", lambda work, new: Made(kernel, [], {}), progress=print)
 
     made = again()
     (folder / name).unlink()

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from s80lab.config.experiment import Scale
 from s80lab.config.machine import Machine, Processors
@@ -18,12 +18,41 @@ JOB = "job.txt"
 JOB_NAME = "opt/s80lab/job"
 
 
-@dataclass(frozen=True)
-class Boot:
-    """The boot of a guest: kernel and initramfs on a machine, with a mail store of a scale.
+class Bootable(Protocol):
+    """A guest that QEMU can boot: kernel and initramfs on a machine.
 
     number: from 1. It seeds the random numbers that QEMU gives the guest, so two numbers are two independent boots.
     """
+
+    @property
+    def machine(self) -> Machine: ...
+    @property
+    def kernel(self) -> Path: ...
+    @property
+    def initramfs(self) -> Path: ...
+    @property
+    def number(self) -> int: ...
+
+    def memory(self) -> int:
+        """Bytes of the guest's memory."""
+        ...
+
+    def append(self) -> str:
+        """The kernel's command line."""
+        ...
+
+    def devices(self) -> Sequence[str]:
+        """Options for devices beyond the serial ports. They contain no paths."""
+        ...
+
+    def backends(self, folder: Path) -> Sequence[str]:
+        """Options for the host's side of these devices. folder: that of the session."""
+        ...
+
+
+@dataclass(frozen=True)
+class Boot:
+    """The boot of a guest with a server, and with a mail store of a scale."""
 
     machine: Machine
     scale: Scale
@@ -35,6 +64,15 @@ class Boot:
         """The kernel's command line."""
         disks = f" s80.disk_ns={self.scale.disks.delay_ns(self.machine.clock_shift)}" if self.scale.disks else ""
         return f"{self.machine.kernel_args()} {self.scale.boot_line()}{disks}"
+
+    def memory(self) -> int:
+        return self.scale.memory()
+
+    def devices(self) -> Sequence[str]:
+        return ()
+
+    def backends(self, folder: Path) -> Sequence[str]:
+        return ()
 
 
 @dataclass(frozen=True)
@@ -54,7 +92,7 @@ class Session:
     incoming: bool = False
 
 
-def guest_options(boot: Boot) -> list[str]:
+def guest_options(boot: Bootable) -> list[str]:
     """QEMU options that the guest can observe, without paths. They are part of every checkpoint's key."""
     return [
         # No device whose work is done on the host's clock: no network, disk or display.
@@ -64,28 +102,30 @@ def guest_options(boot: Boot) -> list[str]:
         # jumped over instead of slept.
         *("-icount", "shift=0,sleep=off"),
         *("-smp", _topology(boot.machine.processors), "-cpu", boot.machine.guest.cpu),
-        *("-m", str(boot.scale.memory() >> 20)),
+        *("-m", str(boot.memory() >> 20)),
         *("-machine", "pc,hpet=off,memory-backend=ram0"),
         *("-rtc", "base=2026-01-01T00:00:00,clock=vm", "-seed", str(boot.number)),
         # panic=-1 asks for a reboot, which ends QEMU.
         "-no-reboot",
         *("-append", boot.append()),
+        *boot.devices(),
     ]
 
 
-def arguments(boot: Boot, session: Session) -> list[str]:
+def arguments(boot: Bootable, session: Session) -> list[str]:
     """All options after the name of the binary."""
     share = "share=on" if session.shared else "share=off,readonly=on,rom=off"
     options = [
+        *boot.backends(session.folder),
         *guest_options(boot),
-        *("-object", f"memory-backend-file,id=ram0,size={boot.scale.memory()},mem-path={_value(session.ram)},{share}"),
+        *("-object", f"memory-backend-file,id=ram0,size={boot.memory()},mem-path={option_value(session.ram)},{share}"),
         *("-kernel", str(boot.kernel), "-initrd", str(boot.initramfs)),
         *_serial("console", session.folder / CONSOLE),
         *_serial("output", session.folder / OUTPUT),
-        *("-qmp", f"unix:{_value(session.socket)},server=on,wait=off"),
+        *("-qmp", f"unix:{option_value(session.socket)},server=on,wait=off"),
     ]
     if session.job is not None:
-        options += ["-fw_cfg", f"name={JOB_NAME},file={_value(session.job)}"]
+        options += ["-fw_cfg", f"name={JOB_NAME},file={option_value(session.job)}"]
     if session.plugin is not None:
         options += ["-plugin", plugin_option(session.plugin, session.plugin_arguments or {})]
     if session.incoming:
@@ -101,7 +141,7 @@ def _topology(processors: Processors) -> str:
 
 def _serial(name: str, path: Path) -> list[str]:
     """A serial port that writes to a file. Output does not disturb the guest's timing; input would."""
-    return ["-chardev", f"file,id={name},path={_value(path)}", "-serial", f"chardev:{name}"]
+    return ["-chardev", f"file,id={name},path={option_value(path)}", "-serial", f"chardev:{name}"]
 
 
 def plugin_option(plugin: Path, values: Mapping[str, Any]) -> str:
@@ -111,10 +151,10 @@ def plugin_option(plugin: Path, values: Mapping[str, Any]) -> str:
     paths in this form.
     """
     values = {key: value.resolve() if isinstance(value, Path) else value for key, value in values.items()}
-    return ",".join([_value(plugin), *(f"{key}={_value(value)}" for key, value in values.items())])
+    return ",".join([option_value(plugin), *(f"{key}={option_value(value)}" for key, value in values.items())])
 
 
-def _value(value: object) -> str:
+def option_value(value: object) -> str:
     """A value within an option that has several values. Commas in the value are doubled, because a single comma would
     begin another option."""
     return str(value).replace(",", ",,")

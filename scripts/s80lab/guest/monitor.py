@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -41,14 +42,15 @@ class Monitor:
         except ExecuteError as error:
             raise UserError(f"QEMU refused the command `{name}`: {error}") from None
 
-    async def restore(self, state: Path) -> None:
-        """Load a saved state (QEMU was started with -incoming defer) and let the guest run."""
+    async def restore(self, state: Path, before: Callable[[], object] = lambda: None) -> None:
+        """Load a saved state (QEMU was started with -incoming defer), call `before`, and let the guest run."""
         await self._ignore_shared()
         # The self-announcement after a restore runs on real-time timers, which would cut the vCPUs' time slices.
         await self.command("migrate-set-parameters", announce_rounds=0)
         await self.command("migrate-incoming", uri=f"file:{state}")
         while (await self.command("query-status"))["status"] == "inmigrate":
             await asyncio.sleep(POLL_S)
+        before()
         await self.command("cont")
 
     async def save(self, state: Path) -> None:

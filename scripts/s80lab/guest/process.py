@@ -18,7 +18,7 @@ from typing import Any, Self, TypeVar
 from s80lab.base.errors import UserError
 from s80lab.base.follow import Follower, tail
 from s80lab.base.staging import full_sentence, nearly_full, scratch
-from s80lab.guest.command import CONSOLE, OUTPUT, Boot, Session, arguments
+from s80lab.guest.command import CONSOLE, OUTPUT, Bootable, Session, arguments
 from s80lab.guest.console import STARTING, word
 from s80lab.guest.monitor import Monitor
 from s80lab.guest.qemu import Qemu
@@ -42,7 +42,7 @@ T = TypeVar("T")
 class Guest:
     """Async context manager around one QEMU process. Leaving it always ends the process."""
 
-    def __init__(self, qemu: Qemu, boot: Boot, session: Session, name: str) -> None:
+    def __init__(self, qemu: Qemu, boot: Bootable, session: Session, name: str) -> None:
         self.name = name
         self.session = session
         self.stage = STARTING
@@ -81,8 +81,14 @@ class Guest:
     ) -> None:
         await self._kill()
 
-    async def restore(self, state: Path) -> None:
-        await self.during("the restored guest to run", self._monitor.restore(state), MONITOR_LIMIT_S)
+    async def restore(self, state: Path, before: Callable[[int], object] = lambda pid: None) -> None:
+        """Load a saved state and let the guest run. before: called with the id of QEMU's process when the state is
+        loaded, before the guest runs."""
+        assert self._process is not None
+        pid = self._process.pid
+        await self.during(
+            "the restored guest to run", self._monitor.restore(state, lambda: before(pid)), MONITOR_LIMIT_S
+        )
 
     async def save(self, state: Path) -> None:
         await self.during("QEMU to save the guest", self._monitor.save(state), MONITOR_LIMIT_S)
@@ -129,9 +135,13 @@ class Guest:
 
         def look() -> dict[str, Any] | None:
             show()
-            return next((event for event in self._events if event.get("event") == name), None)
+            return self.found(name)
 
         return await self.wait(f"the guest's `{name}`", look, limit_s)
+
+    def found(self, name: str) -> dict[str, Any] | None:
+        """The guest's first event of that name on ttyS1, if it has come."""
+        return next((event for event in self._events if event.get("event") == name), None)
 
     def check(self) -> None:
         """Read new output of the guest. UserError: the guest has failed, or QEMU has ended."""

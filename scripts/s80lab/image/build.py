@@ -69,7 +69,12 @@ class Made:
 
 def image_folder(image: str, server: str) -> Path:
     """The folder of the image of that distribution with that server. The default server adds nothing to the name."""
-    return BUILD / "image" / (image if server == DEFAULT_SERVER else f"{image}-{server}")
+    return named_folder(image if server == DEFAULT_SERVER else f"{image}-{server}")
+
+
+def named_folder(name: str) -> Path:
+    """The folder of the image with that name."""
+    return BUILD / "image" / name
 
 
 def load_image(out_dir: Path) -> ImageManifest:
@@ -98,10 +103,11 @@ def all_images() -> list[ImageManifest]:
 def is_current(out_dir: Path, server: Server, binaries: Path = BIN) -> bool:
     """Whether an image exists and was built from the server's present inputs (ignoring package versions). UserError: a
     program is missing."""
-    return _is_of(out_dir, inputs_digest(server, binaries))
+    return is_built_from(out_dir, inputs_digest(server, binaries))
 
 
-def _is_of(out_dir: Path, inputs: str) -> bool:
+def is_built_from(out_dir: Path, inputs: str) -> bool:
+    """Whether an image exists and was built from these inputs."""
     try:
         return load_image(out_dir).inputs_sha256 == inputs
     except UserError:
@@ -128,22 +134,22 @@ def build_image(
         _compare_versions(unpacked, RECIPE / "versions" / f"{server.packages_of}.txt", refresh, progress)
         return Made(kernel(unpacked.root), entries(server, unpacked.root, work, binaries, built), unpacked.versions)
 
-    return write_image(out_dir, server, inputs_digest(server, binaries), make, refresh=refresh, progress=progress)
+    return write_image(out_dir, server.name, inputs_digest(server, binaries), make, refresh=refresh, progress=progress)
 
 
 def write_image(
     out_dir: Path,
-    server: Server,
+    server: str,
     inputs: str,
     make: Callable[[Path, Path], Made],
     *,
     refresh: bool = False,
     progress: Callable[[str], None],
 ) -> ImageManifest:
-    """Write the image that `make` makes unless the one in `out_dir` has the same inputs. `make` receives a folder for
-    temporary files and the folder of the new image, in which it may put further files."""
+    """Write the image that `make` makes unless the one in `out_dir` has the same inputs. server: its name. `make`
+    receives a folder for temporary files and the folder of the new image, in which it may put further files."""
     with _only_builder(out_dir) as work:
-        if not refresh and _is_of(out_dir, inputs):
+        if not refresh and is_built_from(out_dir, inputs):
             progress("image: up to date")
             return load_image(out_dir)
         new = work / "image"
@@ -153,7 +159,7 @@ def write_image(
         shutil.copyfile(made.kernel, new / "vmlinuz")
         write_archive(made.entries, new / "initramfs.cpio")
         manifest = ImageManifest(
-            server=server.name,
+            server=server,
             inputs_sha256=inputs,
             vmlinuz_sha256=file_hash(new / "vmlinuz"),
             initramfs_sha256=file_hash(new / "initramfs.cpio"),

@@ -41,7 +41,7 @@ def entries(server: Server, root: Path, work: Path, binaries: Path, built: Path 
     yield symlink("bin/sh", "busybox")
     for name in _programs(server):
         own = built / name if built and (built / name).is_file() else None
-        yield regular(f"usr/bin/{name}", own.read_bytes() if own else _stripped(binaries / name, work), 0o755)
+        yield regular(f"usr/bin/{name}", own.read_bytes() if own else stripped(binaries / name, work), 0o755)
     yield from laid_over(server, work)
 
 
@@ -63,7 +63,7 @@ def laid_over(server: Server, work: Path) -> Iterator[Entry]:
     yield regular(SETTINGS, server.settings().encode())
 
 
-def _stripped(program: Path, work: Path) -> bytes:
+def stripped(program: Path, work: Path) -> bytes:
     """The program without its symbols; the program itself if it has none (a jar)."""
     content = program.read_bytes()
     if not content.startswith(b"\x7fELF"):

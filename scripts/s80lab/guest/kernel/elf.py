@@ -164,6 +164,13 @@ class Elf:
                 return segment.address + offset - segment.offset
         return None
 
+    def offset(self, address: int) -> int | None:
+        """The place in the file of a byte that is linked to the address; None if the file does not hold it."""
+        for segment in self._segments():
+            if segment.kind == _LOAD and segment.address <= address < segment.address + segment.length:
+                return segment.offset + address - segment.address
+        return None
+
     def _segments(self) -> Iterator[_Segment]:
         (table,) = struct.unpack_from("<Q", self.content, 32)
         size, count = struct.unpack_from("<HH", self.content, 54)

@@ -95,7 +95,7 @@ def build_buildroot_image(
     # The images of several servers come out of one folder of Buildroot's.
     lock = making.out.with_name(f".{making.out.name}.lock")
     with held(lock, lambda: progress(f"image: waiting for another process that builds in {making.out}")):
-        return write_image(out_dir, server, inputs, make, progress=progress)
+        return write_image(out_dir, server.name, inputs, make, progress=progress)
 
 
 def target_entries(target: Path, server: Server, modules: Path, work: Path) -> Iterator[Entry]:

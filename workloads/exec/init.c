@@ -1,0 +1,585 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * The first process of the guest of `s80lab exec` (docs/reference/interfaces/exec-guest.md).
+ *
+ * Until the checkpoint: it mounts the kernel's file systems, loads the modules of /modules in the order of
+ * their names, and waits for a file system image in the reserved range of memory, /dev/pmem0. The host
+ * writes the image when it has restored the guest.
+ * After it: it makes the image the root of the guest, executes the program that the image's job names, and
+ * relays what the program prints to two virtio ports. The measured region lasts from the start of the
+ * program to its end. Messages to the host are JSON objects, one a line, on the second serial port. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/random.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../programs/marker.h"
+
+struct words {
+    int count;
+    char** word; /* then a null pointer */
+};
+
+enum {
+    page_bytes = 4096,
+    relay_bytes = 65536,
+    streams = 2,
+    ready_ms = 60000,
+    shell_words = 3,
+    open_files = 65536,
+    wait_ms = 30000,
+    entropy_bytes = 32,
+    not_found = 127,
+    not_executable = 126,
+};
+static const char job_path[] = "/.s80lab/job";
+static const char archive_path[] = "/.s80lab/root.tar";
+static const char input_path[] = "/.s80lab/stdin";
+/* erofs: Documentation/filesystems/erofs.rst; the superblock begins at byte 1024 with its magic number. */
+static const long superblock_at = 1024;
+static const uint32_t erofs_magic = 0xE0F5E1E2;
+
+static int to_host = -1;
+
+static void tell(const char* form, ...) __attribute__((format(printf, 1, 2)));
+static void tell(const char* form, ...) {
+    char line[512];
+    va_list arguments;
+    va_start(arguments, form);
+    const int length = vsnprintf(line, sizeof line - 1, form, arguments);
+    va_end(arguments);
+    line[length] = '\n';
+    if (write(to_host, line, (size_t)length + 1) < 0) return; /* the host sees that nothing comes */
+}
+
+static void wait_for_end(void) {
+    for (;;) pause();
+}
+
+/* Nothing can go on: the host prints the sentence. */
+static void fail(const char* what) {
+    tell("{\"event\": \"error\", \"message\": \"%s: %s\"}", what, strerror(errno));
+    wait_for_end();
+}
+
+static void attach(const char* device, const char* place, const char* kind, unsigned long flags,
+                   const char* options) {
+    mkdir(place, 0755);
+    if (mount(device, place, kind, flags, options) != 0) fail(place);
+}
+
+static void load_module(const char* name) {
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "/modules/%s", name);
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0 || syscall(SYS_finit_module, file, "", 0) != 0) fail(path);
+    close(file);
+}
+
+/* The names begin with a number that gives the order. */
+static void load_modules(void) {
+    struct dirent** entries;
+    const int count = scandir("/modules", &entries, NULL, alphasort);
+    if (count < 0) fail("/modules");
+    for (int i = 0; i < count; ++i) {
+        if (entries[i]->d_name[0] != '.') load_module(entries[i]->d_name);
+    }
+}
+
+/* Opens a device that its driver makes some time after the module is loaded. */
+static int await_device(const char* path, int flags) {
+    for (int ms = 0; ms < wait_ms; ++ms) {
+        const int file = open(path, flags | O_CLOEXEC);
+        if (file >= 0) return file;
+        usleep(1000);
+    }
+    fail(path);
+    return -1;
+}
+
+static void start_loopback(void) {
+    struct ifreq request = {.ifr_name = "lo"};
+    const int s = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (s < 0 || ioctl(s, SIOCGIFFLAGS, &request) != 0) fail("loopback");
+    request.ifr_flags |= IFF_UP;
+    if (ioctl(s, SIOCSIFFLAGS, &request) != 0) fail("loopback");
+    close(s);
+}
+
+static void open_serial_port(void) {
+    to_host = open("/dev/ttyS1", O_RDWR | O_NOCTTY | O_CLOEXEC);
+    struct termios settings;
+    if (to_host < 0 || tcgetattr(to_host, &settings) != 0) wait_for_end();
+    cfmakeraw(&settings);
+    tcsetattr(to_host, TCSANOW, &settings);
+}
+
+/* The page cache of the device must not keep what was there before: direct reads. */
+static void await_image(void) {
+    const int device = await_device("/dev/pmem0", O_RDONLY | O_DIRECT);
+    static char page[page_bytes] __attribute__((aligned(page_bytes)));
+    for (;;) {
+        uint32_t magic = 0;
+        if (pread(device, page, sizeof page, 0) != sizeof page) fail("/dev/pmem0");
+        memcpy(&magic, page + superblock_at, sizeof magic);
+        if (magic == erofs_magic) break;
+        usleep(1000);
+    }
+    close(device);
+}
+
+static void move(const char* place) {
+    char to[PATH_MAX];
+    snprintf(to, sizeof to, "/root%s", place);
+    if (mount(place, to, NULL, MS_MOVE, NULL) != 0) fail(to);
+}
+
+/* The image is read-only. What the program writes goes to memory. */
+static void enter_image(void) {
+    attach("/dev/pmem0", "/lower", "erofs", MS_RDONLY | MS_NOATIME, "dax");
+    attach("upper", "/upper", "tmpfs", MS_NOATIME, "mode=755");
+    mkdir("/upper/files", 0755);
+    mkdir("/upper/work", 0755);
+    attach("overlay", "/root", "overlay", MS_NOATIME,
+           "lowerdir=/lower,upperdir=/upper/files,workdir=/upper/work");
+    if (mount("/busybox", "/root/opt/busybox", NULL, MS_BIND, NULL) != 0) fail("/opt/busybox");
+    move("/dev");
+    move("/proc");
+    move("/sys");
+    move("/tmp");
+    move("/run");
+    if (chdir("/root") != 0 || mount(".", "/", NULL, MS_MOVE, NULL) != 0 || chroot(".") != 0 ||
+        chdir("/") != 0) {
+        fail("the root of the image");
+    }
+}
+
+/* The job: words, each ended by a zero byte, in the order of these fields. */
+struct job {
+    const char* folder;
+    const char* user;
+    const char* group;
+    const char* limit_ns;   /* of the guest's clock; 0: none */
+    const char* seed;       /* 32 bytes in hexadecimal digits */
+    const char* region;     /* "whole": from the program's start to its end; else the program itself begins it */
+    const char* warmups;    /* how often the program is executed before the measured run */
+    const char* setup;      /* a command of the shell that is executed first; empty: none */
+    const char* background; /* a command of the shell that runs beside the program; empty: none */
+    const char* ready;      /* a TCP port or a path: the background command is awaited there */
+    struct words files;     /* paths of files that the host wants back */
+    struct words program;
+    struct words environment;
+};
+
+static char* read_file(const char* path, size_t* size) {
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    if (file < 0 || fstat(file, &status) != 0) fail(path);
+    *size = (size_t)status.st_size;
+    char* content = malloc(*size + 1);
+    if (content == NULL || read(file, content, *size) != (ssize_t)*size) fail(path);
+    content[*size] = '\0';
+    close(file);
+    return content;
+}
+
+/* The next word of the job; a job that ends too early is an error. */
+static const char* next_word(char** at, const char* end) {
+    errno = EINVAL;
+    if (*at >= end) fail(job_path);
+    const char* word = *at;
+    *at += strlen(word) + 1;
+    return word;
+}
+
+/* A number, and as many words. */
+static struct words next_words(char** at, const char* end) {
+    struct words words = {.count = atoi(next_word(at, end))};
+    words.word = calloc((size_t)words.count + 1, sizeof(char*));
+    if (words.word == NULL) fail(job_path);
+    for (int i = 0; i < words.count; ++i) words.word[i] = (char*)next_word(at, end);
+    return words;
+}
+
+static struct job read_job(void) {
+    size_t size = 0;
+    char* at = read_file(job_path, &size);
+    const char* const end = at + size;
+    struct job job;
+    job.folder = next_word(&at, end);
+    job.user = next_word(&at, end);
+    job.group = next_word(&at, end);
+    job.limit_ns = next_word(&at, end);
+    job.seed = next_word(&at, end);
+    job.region = next_word(&at, end);
+    job.warmups = next_word(&at, end);
+    job.setup = next_word(&at, end);
+    job.background = next_word(&at, end);
+    job.ready = next_word(&at, end);
+    job.files = next_words(&at, end);
+    job.program = next_words(&at, end);
+    job.environment = next_words(&at, end);
+    errno = EINVAL;
+    if (job.program.count < 1) fail(job_path);
+    return job;
+}
+
+/* Address layouts and the kernel's random numbers follow the seed. */
+static void seed_random_numbers(const char* seed) {
+    struct {
+        struct rand_pool_info info;
+        unsigned char bytes[entropy_bytes];
+    } pool = {.info = {.entropy_count = 8 * entropy_bytes, .buf_size = entropy_bytes}};
+    for (int i = 0; i < entropy_bytes; ++i) {
+        unsigned value = 0;
+        if (sscanf(seed + 2 * i, "%2x", &value) != 1) fail("the seed of the job");
+        pool.bytes[i] = (unsigned char)value;
+    }
+    memcpy(pool.info.buf, pool.bytes, sizeof pool.bytes);
+    const int random = open("/dev/urandom", O_RDWR | O_CLOEXEC);
+    if (random < 0 || ioctl(random, RNDADDENTROPY, &pool.info) != 0 || ioctl(random, RNDRESEEDCRNG) != 0) {
+        fail("/dev/urandom");
+    }
+    close(random);
+}
+
+static void run_on(const cpu_set_t* set) {
+    if (sched_setaffinity(0, sizeof *set, set) != 0) fail("sched_setaffinity");
+}
+
+/* The plugin learns which processor of QEMU is which of the guest. From then on it models the guest. */
+static void bind_processors(void) {
+    cpu_set_t all;
+    if (sched_getaffinity(0, sizeof all, &all) != 0) fail("sched_getaffinity");
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    for (long p = 0; p < processors; ++p) {
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET((size_t)p, &one);
+        run_on(&one);
+        MARK(mark_processor, p);
+    }
+    run_on(&all);
+}
+
+static void set_limit(int resource, rlim_t limit) {
+    const struct rlimit both = {limit, limit};
+    setrlimit((__rlimit_resource_t)resource, &both);
+}
+
+/* In the child: becomes the program. Returns only if that fails. */
+static void execute(const struct job* job, const struct words* program, int input, int output, int errors,
+                    const sigset_t* signals) {
+    sigprocmask(SIG_SETMASK, signals, NULL);
+    if (setsid() < 0 || dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(errors, 2) < 0) return;
+    const gid_t group = (gid_t)atol(job->group);
+    const uid_t user = (uid_t)atol(job->user);
+    if (setresgid(group, group, group) != 0 || setresuid(user, user, user) != 0) return;
+    if (chdir(job->folder) != 0) return;
+    environ = job->environment.word; /* its PATH finds the program */
+    execvp(program->word[0], program->word);
+}
+
+/* What the program prints, on its way to the host. */
+struct stream {
+    int from;
+    int to;
+    int open;
+};
+
+static void relay(struct stream* s) {
+    static char buffer[relay_bytes];
+    const ssize_t size = read(s->from, buffer, sizeof buffer);
+    if (size == 0 || (size < 0 && errno != EAGAIN && errno != EINTR)) {
+        s->open = 0;
+        return;
+    }
+    for (ssize_t at = 0; at < size;) {
+        const ssize_t written = write(s->to, buffer + at, (size_t)(size - at));
+        if (written < 0 && errno != EINTR) fail("a virtio port");
+        if (written > 0) at += written;
+    }
+}
+
+/* Reaps what has ended. Returns 1 if the program is among it. */
+static int reap(pid_t program, int* status) {
+    int ended = 0;
+    for (;;) {
+        int one = 0;
+        const pid_t pid = waitpid(-1, &one, WNOHANG);
+        if (pid <= 0) return ended;
+        if (pid == program) {
+            *status = one;
+            ended = 1;
+        }
+    }
+}
+
+static long now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000000000L + now.tv_nsec;
+}
+
+/* Relays until the program ends. Returns 0 if the limit of the guest's time came first. */
+static int relay_until_end(pid_t program, int signals, struct stream* s, long limit_ns, int* status) {
+    const long end = limit_ns > 0 ? now_ns() + limit_ns : LONG_MAX;
+    for (;;) {
+        struct pollfd wanted[streams + 1] = {{.fd = signals, .events = POLLIN}};
+        for (int i = 0; i < streams; ++i) {
+            wanted[i + 1] = (struct pollfd){.fd = s[i].open ? s[i].from : -1, .events = POLLIN};
+        }
+        struct timespec left = {0, 0};
+        const long ns = limit_ns > 0 ? end - now_ns() : 0;
+        if (limit_ns > 0 && ns <= 0) return 0;
+        left.tv_sec = ns / 1000000000L;
+        left.tv_nsec = ns % 1000000000L;
+        if (ppoll(wanted, streams + 1, limit_ns > 0 ? &left : NULL, NULL) < 0 && errno != EINTR) fail("ppoll");
+        for (int i = 0; i < streams; ++i) {
+            if (wanted[i + 1].revents != 0) relay(&s[i]);
+        }
+        if (wanted[0].revents != 0) {
+            struct signalfd_siginfo info;
+            if (read(signals, &info, sizeof info) < 0 && errno != EAGAIN) fail("signalfd");
+            if (reap(program, status)) return 1;
+        }
+    }
+}
+
+/* What is left in the pipes. Processes that the program left behind may hold them open. */
+static void relay_rest(struct stream* s) {
+    for (int i = 0; i < streams; ++i) {
+        fcntl(s[i].from, F_SETFL, O_NONBLOCK);
+        struct pollfd wanted = {.fd = s[i].from, .events = POLLIN};
+        while (s[i].open && poll(&wanted, 1, 0) > 0) relay(&s[i]);
+    }
+}
+
+/* The files and signals of all programs. */
+struct world {
+    int input;
+    int signals;
+    sigset_t before;
+    const int* ports;
+};
+
+static struct world open_world(const int* ports) {
+    struct world world = {.ports = ports};
+    world.input = open(input_path, O_RDONLY | O_CLOEXEC);
+    if (world.input < 0) world.input = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    sigset_t child;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &child, &world.before);
+    world.signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (world.input < 0 || world.signals < 0) fail("the program's files");
+    return world;
+}
+
+/* The program's end. why: the number of the error because of which it was not executed; 0: it was. */
+struct end {
+    int status;
+    int why;
+    int in_time;
+};
+
+static pid_t start(const struct world* world, const struct job* job, const struct words* program, int output,
+                   int errors, int broken) {
+    lseek(world->input, 0, SEEK_SET);
+    const pid_t pid = fork();
+    if (pid < 0) fail("fork");
+    if (pid == 0) {
+        execute(job, program, world->input, output, errors, &world->before);
+        const int why = errno;
+        if (write(broken, &why, sizeof why) < 0) _exit(1);
+        _exit(why == ENOENT ? not_found : not_executable);
+    }
+    return pid;
+}
+
+/* Executes a program to its end. `measured`: in a region of its own, with its output relayed as it is; otherwise
+ * all output goes to stderr. */
+static struct end run(const struct world* world, const struct job* job, const struct words* program,
+                      int measured) {
+    int output[2], errors[2], broken[2];
+    if (pipe2(output, O_CLOEXEC) != 0 || pipe2(errors, O_CLOEXEC) != 0 || pipe2(broken, O_CLOEXEC) != 0) {
+        fail("pipe");
+    }
+    struct end end = {0};
+    if (measured && strcmp(job->region, "whole") == 0) MARK(mark_region_begin, 0);
+    const pid_t pid = start(world, job, program, output[1], errors[1], broken[1]);
+    /* The name of a task gives its process class. Up to here the program and this process share a name. */
+    if (measured) prctl(PR_SET_NAME, "s80-relay");
+    close(output[1]);
+    close(errors[1]);
+    close(broken[1]);
+    struct stream s[streams] = {{output[0], world->ports[measured ? 0 : 1], 1}, {errors[0], world->ports[1], 1}};
+    end.in_time = relay_until_end(pid, world->signals, s, measured ? atol(job->limit_ns) : 0, &end.status);
+    if (measured) MARK(mark_region_end, 0);
+    if (!end.in_time) {
+        kill(-1, SIGKILL);
+        while (waitpid(pid, &end.status, 0) < 0 && errno == EINTR) continue;
+    }
+    relay_rest(s);
+    if (read(broken[0], &end.why, sizeof end.why) != sizeof end.why) end.why = 0;
+    close(output[0]);
+    close(errors[0]);
+    close(broken[0]);
+    return end;
+}
+
+static void tell_end(const char* event, const struct end* end) {
+    const int status = end->status;
+    tell("{\"event\": \"%s\", \"code\": %d, \"signal\": %d, \"errno\": %d, \"in_time\": %d}", event,
+         WIFEXITED(status) ? WEXITSTATUS(status) : -1, WIFSIGNALED(status) ? WTERMSIG(status) : 0, end->why,
+         end->in_time);
+}
+
+static struct words shell(const char* command) {
+    static char* word[shell_words + 1];
+    word[0] = "sh";
+    word[1] = "-c";
+    word[2] = (char*)command;
+    return (struct words){shell_words, word};
+}
+
+static int connects(int port) {
+    const int s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const int done = s >= 0 && connect(s, (const struct sockaddr*)&address, sizeof address) == 0;
+    if (s >= 0) close(s);
+    return done;
+}
+
+static int is_ready(const char* ready) {
+    struct stat status;
+    return ready[0] == '/' ? stat(ready, &status) == 0 : connects(atoi(ready));
+}
+
+/* Starts the command that runs beside the program, and waits until it is ready. Its output goes to stderr
+ * when the measured run has ended: nothing relays it meanwhile, so it is a file. */
+static int start_background(const struct world* world, const struct job* job) {
+    const int log = open("/run/background.log", O_CREAT | O_RDWR | O_APPEND | O_CLOEXEC, 0644);
+    int broken[2];
+    if (log < 0 || pipe2(broken, O_CLOEXEC) != 0) fail("/run/background.log");
+    const struct words command = shell(job->background);
+    const pid_t pid = start(world, job, &command, log, log, broken[1]);
+    close(broken[1]);
+    for (int ms = 0; ms < ready_ms; ++ms) {
+        if (is_ready(job->ready)) return 1;
+        if (waitpid(pid, NULL, WNOHANG) == pid && !is_ready(job->ready)) break;
+        usleep(1000);
+    }
+    static char text[relay_bytes];
+    const ssize_t size = pread(log, text, sizeof text, 0);
+    if (size > 0 && write(world->ports[1], text, (size_t)size) < 0) fail("a virtio port");
+    return 0;
+}
+
+/* Sends the files that the host wants to the third port, as a tar archive. */
+static void send_files(const struct words* files) {
+    const int port = open("/dev/vport0p3", O_WRONLY | O_CLOEXEC);
+    if (port < 0) fail("/dev/vport0p3");
+    char** const words = calloc((size_t)files->count + 5, sizeof(char*));
+    if (words == NULL) fail("the files");
+    words[0] = "tar";
+    words[1] = "-c";
+    words[2] = "-f";
+    words[3] = "-";
+    memcpy(words + 4, files->word, (size_t)files->count * sizeof(char*));
+    const pid_t pid = fork();
+    if (pid == 0) {
+        dup2(port, 1);
+        execv("/opt/busybox/tar", words);
+        _exit(not_executable);
+    }
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+    close(port);
+}
+
+static void unpack_root(void) {
+    struct stat status;
+    if (stat(archive_path, &status) != 0) return;
+    const pid_t pid = fork();
+    if (pid == 0) {
+        execl("/opt/busybox/tar", "tar", "-x", "-f", archive_path, "-C", "/", NULL);
+        _exit(not_executable);
+    }
+    int code = 0;
+    while (waitpid(pid, &code, 0) < 0 && errno == EINTR) continue;
+    errno = ENOSPC;
+    if (code != 0) fail("the archive of --rootfs could not be unpacked: is the guest's memory too small?");
+}
+
+static void do_job(const struct job* job, const int* ports) {
+    const struct world world = open_world(ports);
+    if (job->setup[0] != '\0') {
+        const struct words command = shell(job->setup);
+        const struct end end = run(&world, job, &command, 0);
+        tell_end("setup", &end);
+        if (end.status != 0) wait_for_end();
+    }
+    if (job->background[0] != '\0' && !start_background(&world, job)) {
+        tell("{\"event\": \"not ready\"}");
+        wait_for_end();
+    }
+    for (int n = atoi(job->warmups); n > 0; --n) run(&world, job, &job->program, 0);
+    tell("{\"event\": \"begin\"}");
+    const struct end end = run(&world, job, &job->program, 1);
+    if (job->files.count > 0) send_files(&job->files);
+    tell_end("exit", &end);
+}
+
+int main(void) {
+    attach("dev", "/dev", "devtmpfs", MS_NOATIME, NULL);
+    open_serial_port();
+    attach("proc", "/proc", "proc", MS_NOATIME, NULL);
+    attach("sys", "/sys", "sysfs", MS_NOATIME, NULL);
+    attach("tmp", "/tmp", "tmpfs", MS_NOATIME, "mode=1777");
+    attach("run", "/run", "tmpfs", MS_NOATIME, "mode=755");
+    attach("shm", "/dev/shm", "tmpfs", MS_NOATIME, "mode=1777");
+    attach("pts", "/dev/pts", "devpts", MS_NOATIME, "mode=620,ptmxmode=666");
+    start_loopback();
+    if (sethostname("s80", 3) != 0) fail("sethostname");
+    load_modules();
+    const int ports[streams] = {await_device("/dev/vport0p1", O_WRONLY),
+                                await_device("/dev/vport0p2", O_WRONLY)};
+    close(await_device("/dev/pmem0", O_RDONLY));
+    set_limit(RLIMIT_NOFILE, open_files);
+    set_limit(RLIMIT_CORE, 0);
+    tell("{\"event\": \"ready\"}");
+    await_image();
+    bind_processors();
+    enter_image();
+    unpack_root();
+    const struct job job = read_job();
+    seed_random_numbers(job.seed);
+    do_job(&job, ports);
+    wait_for_end();
+}
