@@ -15,12 +15,13 @@ from typing import Annotated
 import typer
 
 from s80lab.base.version import __version__
-from s80lab.commands.line import clusters, compare, explore, images, maintain, measure, traces
+from s80lab.commands.line import clusters, compare, explore, images, maintain, measure, programs, traces
 from s80lab.commands.line.declare import Declaration, Group
 from s80lab.commands.line.help import Command, CommandGroup
 
 SECTIONS = (
     measure.SECTION,
+    programs.SECTION,
     compare.SECTION,
     compare.GEM5,
     explore.SECTION,

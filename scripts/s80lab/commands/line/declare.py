@@ -19,6 +19,7 @@ F = TypeVar("F", bound=Callable[..., None])
 
 HEADINGS = (
     "Measure",
+    "Programs",
     "Compare",
     "Compare with gem5 (you build gem5)",
     "Explore designs",

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The folder of one run of `s80lab exec`: what ran, and what was counted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.base.files import read_regular
+from s80lab.base.version import __version__
+from s80lab.config.machine import Machine, load_machine_text
+from s80lab.exec.run import MACHINE, SNAPSHOTS, Ended
+from s80lab.results.snapshots import Delta, Snapshots, without
+
+RECORD = "exec.json"
+LAST = "last"
+"""Name of the run that has no name of its own."""
+SCHEMA = 1
+LARGEST = 16 << 20
+
+
+def exec_folder(name: str) -> Path:
+    """The folder of the run with that name."""
+    return paths.results() / "exec" / name
+
+
+@dataclass(frozen=True)
+class Record:
+    """What ran. words: the program and its arguments. machine, protocol: their names. settings: keys of the machine
+    with other values than in its file. region: what was measured, in words; per: the function by whose calls counts
+    are divided; complete: false if the run was ended before the program."""
+
+    name: str
+    words: Sequence[str]
+    machine: str
+    protocol: str
+    settings: Mapping[str, Any]
+    region: str
+    per: str
+    seed: int
+    boot: int
+    code: int
+    in_time: bool
+    complete: bool
+    inputs: Mapping[str, str]
+    schema: int = SCHEMA
+    version: str = __version__
+
+    @classmethod
+    def of(cls, ended: Ended, **entries: Any) -> Record:
+        return cls(code=ended.code, in_time=ended.in_time, complete=ended.complete, **entries)
+
+
+@dataclass(frozen=True)
+class ExecRun:
+    """A run in its folder. UserError from each property: a file is missing or damaged."""
+
+    folder: Path
+
+    @cached_property
+    def record(self) -> Record:
+        path = self.folder / RECORD
+        try:
+            return Record(**json.loads(read_regular(path, LARGEST, "run the program again")))
+        except (ValueError, TypeError):
+            raise UserError(f"{path}: is not the record of a run; run the program again") from None
+
+    @cached_property
+    def machine(self) -> Machine:
+        path = self.folder / MACHINE
+        return load_machine_text(path.read_text(), str(path))
+
+    @cached_property
+    def snapshots(self) -> Snapshots:
+        return Snapshots.read(self.folder / SNAPSHOTS)
+
+    @cached_property
+    def region(self) -> Delta:
+        """The measured region: the sum of all parts if it began several times. Of an interrupted run the last part
+        ends with the last snapshot."""
+        marked = [line for line in self.snapshots.lines if line.mark in ("measure_begin", "measure_end")]
+        if not marked:
+            raise UserError(f"{self.folder}: the measured region ({self.record.region}) did not begin")
+        last = marked[-1] if marked[-1].mark == "measure_end" else self.snapshots.lines[-1]
+        region = self.snapshots.delta(marked[0], last)
+        for end, begin in zip(marked[1::2], marked[2::2], strict=False):
+            region = without(region, self.snapshots.delta(end, begin))
+        return region
+
+    @property
+    def parts(self) -> int:
+        """How often the region began."""
+        return sum(line.mark == "measure_begin" for line in self.snapshots.lines)
+
+    @property
+    def calls(self) -> int | None:
+        """How often the function of --per was entered in the region; None without one."""
+        return self.region.guest["calls"] if self.record.per else None
+
+
+def write_record(folder: Path, record: Record) -> None:
+    (folder / RECORD).write_text(json.dumps(asdict(record), indent=1) + "\n")
+
+
+def find_run(name: str) -> ExecRun:
+    """The run with that name. UserError: there is none."""
+    folder = exec_folder(name)
+    if not (folder / RECORD).is_file():
+        raise UserError(
+            f"{paths.results() / 'exec'} has no run with the name {name}: make it with `s80lab exec --name {name} -- "
+            "PROGRAM`"
+        )
+    return ExecRun(folder)

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs a program in a restored guest and measures it."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import signal
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.exec.hand_over import write_memory
+from s80lab.exec.image import plain_folder
+from s80lab.exec.shape import RANGE, RANGE_OFFSET, Shape
+from s80lab.experiment.checkpoint import Checkpoint
+from s80lab.guest.command import Session
+from s80lab.guest.kernel.facts import load_kernel
+from s80lab.guest.process import POLL_S, Guest, short_socket
+from s80lab.guest.qemu import Qemu
+
+MACHINE, PROTOCOL, KERNEL, CLASSES = "machine.toml", "protocol.toml", "kernel.txt", "classes.toml"
+SNAPSHOTS = "snapshots.jsonl"
+NO_WINDOW = 10**15
+"""Instructions of a sampling interval that never ends."""
+SIGNALLED = 128
+START_LIMIT_S = 60.0
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The end of a program. code: its exit code, as a shell shows it (128 + n for signal n). missing: the error number
+    with which the guest could not execute the program; 0: it was executed. in_time: whether it ended before the limit
+    of simulated time. wall_s: seconds from the restored guest's first instruction."""
+
+    code: int
+    missing: int
+    in_time: bool
+    wall_s: float
+    complete: bool = True
+
+
+@dataclass
+class Relay:
+    """Copies what the guest has printed to the files of this process, unchanged."""
+
+    folder: Path
+    to: Mapping[str, BinaryIO]
+
+    def __post_init__(self) -> None:
+        self._read: dict[str, BinaryIO] = {}
+
+    def copy(self) -> bool:
+        """Copy what is new; return whether there was anything."""
+        moved = False
+        for name, target in self.to.items():
+            if name not in self._read:
+                path = self.folder / name
+                if not path.exists():
+                    continue
+                self._read[name] = path.open("rb")
+            while content := self._read[name].read(1 << 20):
+                target.write(content)
+                moved = True
+            target.flush()
+        return moved
+
+    def close(self) -> None:
+        for file in self._read.values():
+            file.close()
+
+
+async def execute(
+    shape: Shape,
+    checkpoint: Checkpoint,
+    qemu: Qemu,
+    image: Path,
+    protocol: Path,
+    folder: Path,
+    to: Mapping[str, BinaryIO],
+    limit_s: float | None,
+    stop: asyncio.Event,
+    plugin: Mapping[str, object],
+) -> Ended:
+    """Run the program in the image. Files of the run go to `folder`.
+
+    to: the files that receive stdout and stderr. limit_s: seconds of the host until the run is ended. stop: ends the
+    run; what was measured stays. plugin: further arguments of the plugin.
+    """
+    size = image.stat().st_size
+    if size > RANGE:
+        raise UserError(
+            f"the program's files take {size / 1e9:.1f} GB, but at most {RANGE / 1e9:.1f} GB can be handed over: hand "
+            "over fewer files"
+        )
+    session = Session(
+        folder=folder,
+        ram=checkpoint.ram,
+        shared=False,
+        socket=folder,
+        plugin=paths.PLUGIN,
+        plugin_arguments={**inputs(shape, protocol, folder), "ram": checkpoint.ram, **plugin},
+        incoming=True,
+    )
+    relay = Relay(folder, to)
+    with short_socket(session) as session:
+        async with Guest(qemu, shape, session, "the program's guest") as guest:
+            await guest.restore(
+                checkpoint.guest_state, lambda pid: write_memory(pid, checkpoint.ram, RANGE_OFFSET, image)
+            )
+            began = time.monotonic()
+            ended = await _watch(guest, relay, began, limit_s, stop)
+            await guest.quit()
+            relay.copy()
+            relay.close()
+    if ended.complete:
+        _end_with_region(folder / SNAPSHOTS)
+    return ended
+
+
+def _end_with_region(snapshots: Path) -> None:
+    """Remove the last line, of QEMU's exit: the host decides when QEMU exits, and all else is repeatable."""
+    lines = snapshots.read_bytes().splitlines(keepends=True)
+    kept = lines if b'"exit"' not in lines[-1][:80] else lines[:-1]
+    snapshots.write_bytes(b"".join(kept))
+
+
+async def _watch(guest: Guest, relay: Relay, began: float, limit_s: float | None, stop: asyncio.Event) -> Ended:
+    while True:
+        guest.check()
+        relay.copy()
+        wall_s = time.monotonic() - began
+        if (event := guest.found("exit")) is not None:
+            relay.copy()
+            number = int(event["signal"])
+            code = SIGNALLED + number if number else int(event["code"])
+            return Ended(code, int(event["errno"]), bool(event["in_time"]), wall_s)
+        if guest.found("not ready") is not None:
+            raise UserError("--background: the command was not ready within 60 s of simulated time, or ended before")
+        if (event := guest.found("setup")) is not None and (event["code"] or event["signal"]):
+            raise UserError(f"--setup: the command failed with {_how(event)}")
+        if stop.is_set():
+            return Ended(SIGNALLED + signal.SIGINT, 0, True, wall_s, complete=False)
+        if limit_s is not None and wall_s > limit_s:
+            return Ended(SIGNALLED + signal.SIGKILL, 0, False, wall_s, complete=False)
+        await asyncio.sleep(POLL_S / 4)
+
+
+def _how(event: Mapping[str, Any]) -> str:
+    return f"signal {event['signal']}" if event["signal"] else f"exit code {event['code']}"
+
+
+def inputs(shape: Shape, protocol: Path, folder: Path) -> dict[str, object]:
+    """Write the input files of the plugin to a folder; return the plugin arguments that name them."""
+    (folder / MACHINE).write_text(shape.machine.resolved())
+    shutil.copyfile(protocol, folder / PROTOCOL)
+    shutil.copyfile(load_kernel(plain_folder()).plugin_file, folder / KERNEL)
+    (folder / CLASSES).write_text('loadgen = ["s80-relay"]\n')
+    return {
+        "machine": folder / MACHINE,
+        "protocol": folder / PROTOCOL,
+        "kernel": folder / KERNEL,
+        "classes": folder / CLASSES,
+        "out": folder,
+        "low_ram": shape.low_ram,
+        "window": NO_WINDOW,
+        "clock_shift": shape.machine.clock_shift,
+    }
