@@ -24,6 +24,7 @@ TOOLS = {
     "setpriv": "ends guests with s80lab",
     "cp": "copies checkpoints",
     "mmdebstrap": "unpacks the guest's packages",
+    "mkfs.erofs": "hands programs over to the guest",
     "rumur": "proves protocols",
     "cc": "compiles the proofs",
 }

@@ -34,7 +34,7 @@ from s80lab.exec.folder import ExecRun, Record, exec_folder, write_record
 from s80lab.exec.functions import entry
 from s80lab.exec.image import build_plain
 from s80lab.exec.roots import package_root, tar_of
-from s80lab.exec.run import Ended, execute
+from s80lab.exec.run import MAPPINGS, SUMS, Ended, execute
 from s80lab.exec.shape import FILES, LEAST_MEMORY, STREAMS, Shape, ready
 from s80lab.exec.tree import Added, NotExecutableError, NotFoundError, Wanted, collect, guest_path, write_image
 from s80lab.experiment import checkpoint
@@ -70,6 +70,7 @@ class Request:
     end: str | None
     per: str | None
     markers: bool
+    misses: bool
     warmup: int
     setup: str | None
     background: str | None
@@ -108,7 +109,9 @@ def _exec(request: Request) -> int:
         qemu = find_qemu()
         named = {"region_from": request.begin, "region_to": request.end, "counted": request.per}
         options = {"region_from": "--from", "region_to": "--to", "counted": "--per"}
-        points = {key: entry(options[key], name, tree, image) for key, name in named.items() if name}
+        points: dict[str, object] = {key: entry(options[key], name, tree, image) for key, name in named.items() if name}
+        if request.misses:
+            points |= {"sums": folder / SUMS, "mappings": folder / MAPPINGS}
         ended = asyncio.run(_run(shape, qemu, image, protocol, folder, request, points))
         if ended.missing:
             say(f"s80lab exec: the guest could not execute {tree.command[0]}: {os.strerror(ended.missing)}")
@@ -130,6 +133,7 @@ def _exec(request: Request) -> int:
                 seed=request.seed,
                 boot=request.boot,
                 inputs=inputs,
+                files={guest: str(host.resolve()) for guest, host in tree.files.items()},
             ),
         )
     _show(ExecRun(final), request)
@@ -267,7 +271,7 @@ def _input(stdin: Path | None, folder: Path) -> Path | None:
 
 
 async def _run(
-    shape: Shape, qemu: Qemu, image: Path, protocol: Path, folder: Path, request: Request, points: Mapping[str, int]
+    shape: Shape, qemu: Qemu, image: Path, protocol: Path, folder: Path, request: Request, points: Mapping[str, object]
 ) -> Ended:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -306,4 +310,6 @@ def exec_json(run: ExecRun) -> dict[str, Any]:
         "complete": record.complete,
         "inputs": dict(record.inputs),
         "counts": counts_of(run.region).record(),
+        "calls": run.calls,
+        "contention": None if run.contention is None else run.contention.record(),
     }

@@ -10,12 +10,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from s80lab.analysis.misses.processes import read_processes
+from s80lab.analysis.misses.sums import read_sums
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.files import read_regular
 from s80lab.base.version import __version__
 from s80lab.config.machine import Machine, load_machine_text
-from s80lab.exec.run import MACHINE, SNAPSHOTS, Ended
+from s80lab.exec.contention import Contention, contention_of
+from s80lab.exec.image import plain_folder
+from s80lab.exec.names import Names
+from s80lab.exec.run import MACHINE, MAPPINGS, SNAPSHOTS, SUMS, Ended
+from s80lab.guest.kernel.facts import load_kernel
 from s80lab.results.snapshots import Delta, Snapshots, without
 
 RECORD = "exec.json"
@@ -49,6 +55,7 @@ class Record:
     in_time: bool
     complete: bool
     inputs: Mapping[str, str]
+    files: Mapping[str, str]
     schema: int = SCHEMA
     version: str = __version__
 
@@ -92,6 +99,20 @@ class ExecRun:
         for end, begin in zip(marked[1::2], marked[2::2], strict=False):
             region = without(region, self.snapshots.delta(end, begin))
         return region
+
+    @cached_property
+    def contention(self) -> Contention | None:
+        """The lines that moved between caches; None if misses were not recorded (--no-misses)."""
+        if not (self.folder / SUMS).is_file():
+            return None
+        kernel = load_kernel(plain_folder())
+        names = Names(self.files, read_processes(self.folder / MAPPINGS), kernel)
+        return contention_of(read_sums(self.folder / SUMS, kernel.system_calls), names)
+
+    @property
+    def files(self) -> Mapping[str, Path]:
+        """The host's file of each file of the guest that was handed over by name."""
+        return {guest: Path(host) for guest, host in self.record.files.items()}
 
     @property
     def parts(self) -> int:

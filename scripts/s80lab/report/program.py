@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from shlex import join
 
+from s80lab.base.progress import shorten
 from s80lab.base.terminal import plain
 from s80lab.config.machine import Machine
 from s80lab.exec.counts import Counts, Side, counts_of
@@ -14,11 +15,12 @@ from s80lab.exec.folder import ExecRun
 SERVICES = {"l2": "L2 hit", "memory": "memory", "cache": "other cache", "upgrade": "upgrade", "issue": "issue",
             "order": "wait"}  # fmt: skip
 WAIT_ERROR = 0.05
+SHOWN_LINES, SHOWN_ACCESSES, SHOWN_SUMS = 6, 12, 8
 
 
 def program_text(run: ExecRun) -> str:
     """The whole report, lines of at most 100 characters except for the command."""
-    return "".join(f"{line}\n" for line in (*_head(run), "", *_counts(counts_of(run.region)), *_per(run)))
+    return "".join(f"{line}\n" for line in (*_head(run), "", *_counts(counts_of(run.region)), *_per(run), *_lines(run)))
 
 
 def _head(run: ExecRun) -> Iterator[str]:
@@ -54,6 +56,60 @@ def _per(run: ExecRun) -> Iterator[str]:
         ("upgrades", side.upgrades),
     ):
         yield f"{name:28}{count / run.calls:>16.3f}"
+
+
+def _lines(run: ExecRun) -> Iterator[str]:
+    """The lines that move between caches, then the functions and variables with the most stall cycles."""
+    found = run.contention
+    if found is None:
+        return
+    yield ""
+    moved = found.transfers + found.upgrades
+    yield (
+        f"{found.number:,} lines moved between caches: {found.transfers:,} transfers, {found.upgrades:,} upgrades; "
+        f"{100 * found.attributed:.0f}% of all misses and upgrades have names"
+    )
+    for number, line in enumerate(found.lines[:SHOWN_LINES], 1):
+        share = (line.transfers + line.upgrades) / moved if moved else 0.0
+        states = ", ".join(f"{count:,} from {state}" for state, count in line.states.items() if count)
+        yield ""
+        yield (
+            f"line {number}: {', '.join(line.data[:3])}{', ...' if len(line.data) > 3 else ''}: {line.kind}, "
+            f"{100 * share:.1f}% of transfers and upgrades"
+        )
+        yield (
+            f"  {line.transfers:,} transfers ({states or 'none'}), {line.upgrades:,} upgrades, "
+            f"{line.stall_cycles:,} stall cycles"
+        )
+        yield f"  {'byte':>4}  {'loads':>10} {'stores':>10} {'upgrades':>10}  processors     data, function"
+        for access in line.accesses[:SHOWN_ACCESSES]:
+            place = f"{access.code} {access.source}".rstrip()
+            yield (
+                f"  {access.offset:>4}  {access.loads:>10,} {access.stores:>10,} {access.upgrades:>10,}  "
+                f"{ranges(access.processors):14} {access.data}, {place}"
+            )
+        if len(line.accesses) > SHOWN_ACCESSES:
+            yield f"  ... {len(line.accesses) - SHOWN_ACCESSES} more (--json)"
+        if line.advice:
+            yield f"  advice: {line.advice}"
+    for title, sums in (("function", found.functions), ("data", found.data)):
+        yield ""
+        yield f"{title:44}{'stall cycles':>14}{'misses':>11}{'transfers':>11}{'upgrades':>11}{'false':>9}"
+        for one in sums[:SHOWN_SUMS]:
+            numbers = f"{one.stall_cycles:>14,}{one.misses:>11,}{one.transfers:>11,}{one.upgrades:>11,}{one.false:>9,}"
+            yield f"{shorten(one.name, 43):44}{numbers}"
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    """Numbers with their neighbours joined: `0, 2-5`."""
+    parts: list[str] = []
+    for place, number in enumerate(numbers):
+        if place and numbers[place - 1] == number - 1:
+            first = parts[-1].split("-")[0]
+            parts[-1] = f"{first}-{number}"
+        else:
+            parts.append(str(number))
+    return ", ".join(parts)
 
 
 def machine_line(machine: Machine) -> str:

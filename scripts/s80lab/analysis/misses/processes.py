@@ -88,6 +88,15 @@ class Process:
         place = bisect_right(times, ns) - 1
         return mappings[place] if place >= 0 else None
 
+    def files(self, ns: int) -> Iterator[FileMapping]:
+        """The parts of files that were mapped between the last exec before a time and that time, latest first; also
+        those that later mappings covered in part."""
+        for _, mapping in reversed(self._changes[: bisect_right(self._changes, ns, key=lambda change: change[0])]):
+            if mapping is None:
+                return
+            if isinstance(mapping, FileMapping):
+                yield mapping
+
     def last_code(self, pc: int) -> FileMapping | None:
         """The last file that the process ever mapped as code at an address."""
         boundaries, spans = self._index

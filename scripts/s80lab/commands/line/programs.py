@@ -113,6 +113,10 @@ def exec_program(
         bool,
         typer.Option("--markers", help="The program's own markers (s80lab.h) begin and end the measured region."),
     ] = False,
+    misses: Annotated[
+        bool,
+        typer.Option("--misses/--no-misses", help="Name the code and data of misses. Without it the run is faster."),
+    ] = True,
     warmup: Annotated[
         int, typer.Option(min=0, max=1000, metavar="N", help="Execute the program N times before the measured run.")
     ] = 0,

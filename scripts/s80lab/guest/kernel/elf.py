@@ -83,6 +83,16 @@ class ThreadLocalSegment:
     alignment: int
 
 
+@dataclass(frozen=True)
+class Load:
+    """A loaded part: its place in the file, linked address, bytes in the file, and bytes in memory."""
+
+    offset: int
+    address: int
+    size: int
+    memory: int
+
+
 class Elf:
     """One file. content: its bytes, if they are not to be read from the path. UserError: the file is not a 64-bit
     little-endian ELF file, or it is cut short."""
@@ -163,6 +173,11 @@ class Elf:
             if segment.kind == _LOAD and segment.offset <= offset < segment.offset + segment.length:
                 return segment.address + offset - segment.offset
         return None
+
+    def loads(self) -> list[Load]:
+        """The parts of the file that are loaded, by address."""
+        found = [Load(*each[1:5]) for each in self._segments() if each.kind == _LOAD]
+        return sorted(found, key=lambda load: load.address)
 
     def offset(self, address: int) -> int | None:
         """The place in the file of a byte that is linked to the address; None if the file does not hold it."""

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The lines of a program that move between caches: how often, for which code and data, and why. The columns are those
+of `perf c2c report`, but nothing is sampled."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from s80lab.analysis.misses.sharing import PATTERNS, lines_of
+from s80lab.analysis.misses.sums import Sums
+from s80lab.exec.names import UNNAMED, Code, Data, Names
+
+RELAY = "s80-relay"
+MOST_LINES = 1000
+"""Lines that are named and kept, those with the most transfers and upgrades first."""
+MOST_NAMED = 200_000
+"""Records whose data and code are looked up for the sums by variable and function; rarer ones are `(rare)`."""
+FALSE, READ_MOSTLY = "false sharing", "read-mostly"
+RARE = "(rare)"
+
+
+@dataclass(frozen=True)
+class Access:
+    """One kind of access to a line. offset: of its first byte in the line. data: the variable with its field. code:
+    the function. processors: those that did it. loads, stores: misses that another cache serviced. upgrades: stores
+    whose line other caches held."""
+
+    offset: int
+    data: str
+    declared: str
+    process: str
+    code: str
+    source: str
+    processors: Sequence[int]
+    loads: int
+    stores: int
+    upgrades: int
+    stall_cycles: int
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line, by its physical address. kind: of sharing. states: transfers by the state of the supplier. false:
+    coherence misses in which no other processor had written the accessed bytes."""
+
+    physical: int
+    kind: str
+    transfers: int
+    upgrades: int
+    memory: int
+    stall_cycles: int
+    true: int
+    false: int
+    states: Mapping[str, int]
+    readers: Sequence[int]
+    writers: Sequence[int]
+    accesses: Sequence[Access]
+
+    @property
+    def data(self) -> list[str]:
+        """What the line holds, the most contended first."""
+        sums: Counter[str] = Counter()
+        for access in self.accesses:
+            sums[access.data] += access.loads + access.stores + access.upgrades
+        return [name for name, _ in sums.most_common()]
+
+    @property
+    def advice(self) -> str:
+        """What to do about false sharing; else empty."""
+        if self.kind != FALSE:
+            return ""
+        written = [access.data for access in self.accesses if access.stores or access.upgrades]
+        names = list(dict.fromkeys(written))[:3] or self.data[:2]
+        alone = len(names) == 1
+        return (
+            f"different processors use different bytes of this line: give {' and '.join(names)} "
+            f"{'a line of its own' if alone else 'lines of their own'}"
+        )
+
+
+@dataclass(frozen=True)
+class Sum:
+    """Requests of one function or variable. misses: all L2 misses; transfers: those that another cache serviced."""
+
+    name: str
+    misses: int
+    transfers: int
+    upgrades: int
+    false: int
+    stall_cycles: int
+
+
+@dataclass(frozen=True)
+class Contention:
+    """lines: the most contended ones. transfers, upgrades: of all lines. attributed: share of all requests whose
+    function and data are named. exact: share whose line is known."""
+
+    lines: Sequence[Line]
+    functions: Sequence[Sum]
+    data: Sequence[Sum]
+    number: int
+    transfers: int
+    upgrades: int
+    attributed: float
+    exact: float
+
+    def record(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def contention_of(sums: Sums, names: Names) -> Contention:
+    """The contended lines, and the sums by function and data. The relay of the program's output is left out."""
+    sums = _without(sums, RELAY)
+    records = sums.records
+    moved = sums.by_cache | ~sums.misses
+    weights = np.where(moved, records["count"], 0)
+    exact = sums.lines
+    shared = lines_of(exact)
+    per_line = np.bincount(
+        shared.line,
+        weights=np.where(exact.by_cache | ~exact.misses, exact.records["count"], 0),
+        minlength=len(shared.numbers),
+    )
+    top = [int(line) for line in np.argsort(-per_line, kind="stable")[:MOST_LINES] if per_line[line] > 0]
+    rows = _rows_by_line(shared.line, top)
+    order = np.argsort(-records["count"].astype(np.int64), kind="stable")[:MOST_NAMED]
+    code, data = _named(sums, order, names)
+    lines = [
+        _line(exact, rows[line], int(shared.numbers[line]), PATTERNS[int(shared.pattern[line])], names) for line in top
+    ]
+    named = [
+        index
+        for index in range(len(order))
+        if not code[index].function.startswith(UNNAMED) and data[index].kind not in ("?",)
+    ]
+    total = int(records["count"].sum())
+    chosen = order[named] if len(order) else order
+    return Contention(
+        lines=lines,
+        functions=_sums(sums, order, [_function(one) for one in code]),
+        data=_sums(sums, order, [one.name for one in data]),
+        number=int((per_line > 0).sum()),
+        transfers=int(np.where(sums.by_cache, records["count"], 0).sum()),
+        upgrades=int(np.where(~sums.misses, records["count"], 0).sum()),
+        attributed=float(records["count"][chosen].sum() / total) if total else 1.0,
+        exact=float(weights[sums.exact].sum() / weights.sum()) if weights.sum() else 1.0,
+    )
+
+
+def _without(sums: Sums, name: str) -> Sums:
+    """The sums without one program's."""
+    own = np.array([who.comm != name for who in sums.whos])
+    return replace(sums, records=sums.records[own[sums.records["who"]]])
+
+
+def _rows_by_line(line: NDArray[np.int64], top: Sequence[int]) -> dict[int, NDArray[np.int64]]:
+    """The numbers of the records of each wanted line."""
+    order = np.argsort(line, kind="stable")
+    begins = np.searchsorted(line[order], top, side="left")
+    ends = np.searchsorted(line[order], top, side="right")
+    return {one: order[begin:end] for one, begin, end in zip(top, begins, ends, strict=True)}
+
+
+def _places(sums: Sums, rows: NDArray[np.int64], column: str) -> list[tuple[int, int, int]]:
+    records = sums.records[rows]
+    return list(zip(sums.tgid[rows].tolist(), records[column].tolist(), records["first_ns"].tolist(), strict=True))
+
+
+def _named(sums: Sums, rows: NDArray[np.int64], names: Names) -> tuple[list[Code], list[Data]]:
+    """Code and data of these records."""
+    codes, places = _places(sums, rows, "pc"), _places(sums, rows, "address")
+    code, data = names.code(codes), names.data(places)
+    return [code[place] for place in codes], [data[place] for place in places]
+
+
+def _line(sums: Sums, rows: NDArray[np.int64], physical: int, pattern: str, names: Names) -> Line:
+    records = sums.records[rows]
+    count = records["count"].astype(np.int64)
+    code, data = _named(sums, rows, names)
+    by_cache, upgrade, stores = sums.by_cache[rows], ~sums.misses[rows], sums.stores[rows]
+    sources = np.array(sums.labels["source"])[records["source"]]
+    groups: defaultdict[tuple[Any, ...], list[int]] = defaultdict(list)
+    for place in range(len(rows)):
+        if by_cache[place] or upgrade[place]:
+            who = sums.whos[int(records["who"][place])]
+            key = (int(sums.offset[rows[place]]), data[place].full, data[place].declared, who.comm,
+                   _function(code[place]), code[place].line)  # fmt: skip
+            groups[key].append(place)
+    accesses = [
+        Access(
+            *key,
+            processors=sorted({int(processor) for processor in records["processor"][places]}),
+            loads=int(count[places][by_cache[places] & ~stores[places]].sum()),
+            stores=int(count[places][by_cache[places] & stores[places]].sum()),
+            upgrades=int(count[places][upgrade[places]].sum()),
+            stall_cycles=int(records["stall"][places].sum()),
+        )
+        for key, places in groups.items()
+    ]
+    accesses.sort(key=lambda one: (one.offset, -one.loads - one.stores - one.upgrades))
+    true, false = (int(count[sums.misses[rows] & sums.shared(how)[rows]].sum()) for how in ("true", "false"))
+    readers = sorted({int(one) for one in records["core"][~stores]})
+    writers = sorted({int(one) for one in records["core"][stores]})
+    return Line(
+        physical=physical,
+        kind=_kind(pattern, true, false),
+        transfers=int(count[by_cache].sum()),
+        upgrades=int(count[upgrade].sum()),
+        memory=int(count[sums.by_memory[rows]].sum()),
+        stall_cycles=int(records["stall"].sum()),
+        true=true,
+        false=false,
+        states={state: int(count[by_cache & (sources == state)].sum()) for state in "MOES"},
+        readers=readers,
+        writers=writers,
+        accesses=accesses,
+    )
+
+
+def _kind(pattern: str, true: int, false: int) -> str:
+    """The kind of sharing of a line."""
+    if false > true:
+        return FALSE
+    return {"several writers": "true sharing", "one processor": "true sharing", "widely read": READ_MOSTLY}.get(
+        pattern, pattern
+    )
+
+
+def _function(code: Code) -> str:
+    return code.function if code.file in ("", "kernel") else f"{code.file}: {code.function}"
+
+
+def _sums(sums: Sums, rows: NDArray[np.int64], names: Sequence[str]) -> list[Sum]:
+    """Sums of all requests by name; the records beyond `rows` are `(rare)`."""
+    numbers: dict[str, int] = {}
+    index = np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64)
+    rare = numbers.setdefault(RARE, len(numbers))
+    of = np.full(len(sums.records), rare, dtype=np.int64)
+    of[rows] = index
+    count = sums.records["count"].astype(np.int64)
+    columns = [
+        np.bincount(of, weights=np.where(mask, count, 0), minlength=len(numbers)).astype(np.int64).tolist()
+        for mask in (sums.misses, sums.by_cache, ~sums.misses, sums.misses & sums.shared("false"))
+    ]
+    columns.append(np.bincount(of, weights=sums.records["stall"], minlength=len(numbers)).astype(np.int64).tolist())
+    found = [Sum(name, *values) for name, values in zip(numbers, zip(*columns, strict=True), strict=True)]
+    kept = (one for one in found if one.misses or one.upgrades)
+    return sorted(kept, key=lambda one: (-one.stall_cycles, one.name))

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Names of a program's code and data: functions, lines of the source, variables and fields, by the ELF files that the
+processes mapped when the access happened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+
+from s80lab.analysis.misses.debug_files import DebugFiles, source_lines
+from s80lab.analysis.misses.functions import Program, program
+from s80lab.analysis.misses.processes import AnonymousMapping, FileMapping, Processes
+from s80lab.analysis.misses.variables import Variable, Variables
+from s80lab.base.errors import UserError
+from s80lab.exec.libraries import is_elf
+from s80lab.exec.tree import real_path
+from s80lab.guest.kernel.elf import Elf, Load
+from s80lab.guest.kernel.facts import Kernel
+
+KERNEL_HALF = 1 << 63
+UNNAMED = "?"
+_PAGE = 4096
+
+
+@dataclass(frozen=True)
+class Code:
+    """Where an instruction is. file: name of the program or library, `kernel`, or empty. function: its name, or
+    `+0xaddress` for one without a name; `?` if the file is unknown. line: `file.c:12`, if there are line numbers."""
+
+    file: str
+    function: str
+    line: str = ""
+
+    def __str__(self) -> str:
+        name = self.function if self.file in ("", "kernel") else f"{self.file}: {self.function}"
+        return f"{name} {self.line}" if self.line else name
+
+
+@dataclass(frozen=True)
+class Data:
+    """What a byte belongs to. kind: `variable`, `memory` without a file, `file`, `kernel`, or `?` if it is unknown.
+    name: the variable, the file, or of memory `[heap]`, `[stack]`, `[stack:TID]` or `[anon]`. field: the name with the
+    path in the variable, `stats[3].hits`; empty without a variable. declared: `file.c:12`."""
+
+    kind: str
+    name: str
+    field: str = ""
+    type: str = ""
+    declared: str = ""
+
+    @property
+    def full(self) -> str:
+        """`stats[3].hits`"""
+        return self.field or self.name
+
+
+@dataclass(frozen=True)
+class _File:
+    """An ELF file of the guest. whole: the file with the most symbols, its debug file or itself."""
+
+    elf: Elf
+    whole: Elf
+
+    @cached_property
+    def functions(self) -> Program:
+        return program(self.elf, self.whole)
+
+    @cached_property
+    def loads(self) -> list[Load]:
+        return self.elf.loads()
+
+    def linked(self, mapping: FileMapping, address: int) -> int | None:
+        """The linked address of an address, if it belongs to the file's loaded parts at the place that the mapping
+        shows."""
+        for load in self.loads:
+            if load.offset // _PAGE * _PAGE == mapping.offset:
+                linked = address - mapping.begin + load.address // _PAGE * _PAGE
+                inside = any(each.address <= linked < each.address + each.memory for each in self.loads)
+                return linked if inside else None
+        return None
+
+
+@dataclass
+class Names:
+    """Finds names. files: the host's file of each path of the guest. Each name is looked up once."""
+
+    files: Mapping[str, Path]
+    processes: Processes
+    kernel: Kernel
+    debug: DebugFiles = field(default_factory=DebugFiles)
+    _elves: dict[str, _File | None] = field(default_factory=dict)
+    _variables: dict[str, Variables] = field(default_factory=dict)
+
+    def code(self, places: Iterable[tuple[int, int, int]]) -> dict[tuple[int, int, int], Code]:
+        """The code at each place: process, address, simulated time."""
+        found: dict[tuple[int, int, int], Code] = {}
+        wanted: dict[str, dict[int, list[tuple[int, int, int]]]] = {}
+        for place in dict.fromkeys(places):
+            tgid, pc, ns = place
+            if pc >= KERNEL_HALF:
+                at = self.kernel.symbols.at(pc)
+                found[place] = Code("kernel", at[0].name if at else UNNAMED)
+                continue
+            mapping = self.processes.code(tgid, pc, ns)
+            file = None if mapping is None else self._file(mapping.path)
+            if mapping is None or file is None:
+                found[place] = Code("" if mapping is None else PurePosixPath(mapping.path).name, UNNAMED)
+                continue
+            address = file.elf.loaded(mapping.offset_of(pc))
+            if address is None:
+                found[place] = Code(PurePosixPath(mapping.path).name, UNNAMED)
+                continue
+            begin, name = file.functions.function(address)
+            found[place] = Code(PurePosixPath(mapping.path).name, name or f"+{begin:#x}")
+            wanted.setdefault(mapping.path, {}).setdefault(address, []).append(place)
+        for path, addresses in wanted.items():
+            file = self._file(path)
+            assert file is not None
+            lines = source_lines(file.whole.path, sorted(addresses))
+            for address, line in lines.items():
+                for place in addresses[address]:
+                    found[place] = Code(found[place].file, found[place].function, line)
+        return found
+
+    def data(self, places: Iterable[tuple[int, int, int]]) -> dict[tuple[int, int, int], Data]:
+        """The data at each place: process, address, simulated time."""
+        found: dict[tuple[int, int, int], Data] = {}
+        wanted: dict[str, dict[int, list[tuple[int, int, int]]]] = {}
+        for place in dict.fromkeys(places):
+            tgid, address, ns = place
+            if address >= KERNEL_HALF:
+                at = self.kernel.symbols.at(address)
+                found[place] = Data("kernel", f"kernel: {at[0].name}" if at else "kernel memory")
+                continue
+            mapping = self.processes.mapping(tgid, address, ns)
+            module = self._module(tgid, address, ns)
+            if module is not None:
+                path, linked = module
+                wanted.setdefault(path, {}).setdefault(linked, []).append(place)
+                found[place] = Data("file", PurePosixPath(path).name)
+            elif isinstance(mapping, FileMapping):
+                found[place] = Data("file", PurePosixPath(mapping.path).name)
+            elif isinstance(mapping, AnonymousMapping):
+                found[place] = Data("memory", mapping.name)
+            else:
+                found[place] = Data("?", UNNAMED)
+        for path, addresses in wanted.items():
+            linked = sorted(addresses)
+            for one, variable in zip(linked, self._variables_of(path).names(linked), strict=True):
+                if variable is not None:
+                    found.update(dict.fromkeys(addresses[one], _data(variable)))
+        return found
+
+    def _variables_of(self, path: str) -> Variables:
+        if path not in self._variables:
+            file = self._file(path)
+            assert file is not None
+            self._variables[path] = Variables(file.elf, self.debug)
+        return self._variables[path]
+
+    def _module(self, tgid: int, address: int, ns: int) -> tuple[str, int] | None:
+        """The ELF file to whose loaded parts the address belongs, and the linked address; also for its zeroed data,
+        which the kernel maps without a file."""
+        process = self.processes.process(tgid, ns)
+        if process is None:
+            return None
+        for mapping in process.files(ns):
+            file = self._file(mapping.path)
+            if file is None:
+                continue
+            linked = file.linked(mapping, address)
+            if linked is not None:
+                return mapping.path, linked
+        return None
+
+    def _file(self, path: str) -> _File | None:
+        path = real_path(path) if path.startswith("/") else path
+        if path not in self._elves:
+            self._elves[path] = None
+            host = self._by_real_path.get(path)
+            if host is not None and is_elf(host):
+                try:
+                    elf = Elf(host)
+                    debug = self.debug.find(elf.build_id)
+                    self._elves[path] = _File(elf, Elf(debug) if debug is not None else elf)
+                except UserError:
+                    pass
+        return self._elves[path]
+
+    @cached_property
+    def _by_real_path(self) -> dict[str, Path]:
+        return {real_path(path): host for path, host in self.files.items()}
+
+
+def _data(variable: Variable) -> Data:
+    return Data("variable", variable.name, variable.field, variable.type, variable.source)
