@@ -86,7 +86,10 @@ void Recorder::process_changes(Mappings::Hook hook) {
                               read_register(Register::rsi),
                               read_register(Register::rdx),
                               read_register(Register::rcx)};
-    const Lane& lane = *current_lane;
+    Lane& lane = *current_lane;
+    if (hook == Mappings::Hook::comm) {
+        lane.attention |= kTask;  // its name is another
+    }
     Mappings::Place place{windows_->number(), std::nullopt, 0};
     if (lane.bound()) {
         place.processor = lane.processor;

@@ -185,7 +185,7 @@ def _line(sums: Sums, rows: NDArray[np.int64], physical: int, pattern: str, name
     code, data = _named(sums, rows, names)
     by_cache, upgrade, stores = sums.by_cache[rows], ~sums.misses[rows], sums.stores[rows]
     sources = np.array(sums.labels["source"])[records["source"]]
-    groups: defaultdict[tuple[Any, ...], list[int]] = defaultdict(list)
+    groups: defaultdict[tuple[int, str, str, str, str, str], list[int]] = defaultdict(list)
     for place in range(len(rows)):
         if by_cache[place] or upgrade[place]:
             who = sums.whos[int(records["who"][place])]

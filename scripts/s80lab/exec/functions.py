@@ -18,7 +18,7 @@ from s80lab.base.errors import UserError
 from s80lab.exec.libraries import is_elf
 from s80lab.exec.shape import RANGE_AT
 from s80lab.exec.tree import Tree, real_path
-from s80lab.guest.kernel.elf import Elf, Function
+from s80lab.guest.kernel.elf import Elf, Symbol
 
 DUMP = "dump.erofs"
 LIMIT_S = 60
@@ -64,7 +64,7 @@ def _places(file: str, function: str, tree: Tree) -> Iterator[tuple[str, int, in
             return
 
 
-def _functions(elf: Elf) -> list[Function]:
+def _functions(elf: Elf) -> list[Symbol]:
     debug = DebugFiles().find(elf.build_id)
     return [*elf.functions(), *(Elf(debug).functions() if debug is not None else ())]
 

@@ -147,10 +147,10 @@ class Names:
             else:
                 found[place] = Data("?", UNNAMED)
         for path, addresses in wanted.items():
-            linked = sorted(addresses)
-            for one, variable in zip(linked, self._variables_of(path).names(linked), strict=True):
+            ordered = sorted(addresses)
+            for address, variable in zip(ordered, self._variables_of(path).names(ordered), strict=True):
                 if variable is not None:
-                    found.update(dict.fromkeys(addresses[one], _data(variable)))
+                    found.update(dict.fromkeys(addresses[address], _data(variable)))
         return found
 
     def _variables_of(self, path: str) -> Variables:
