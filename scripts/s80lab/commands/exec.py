@@ -43,9 +43,12 @@ from s80lab.report.program import program_text
 
 FAILED, NOT_EXECUTABLE, NOT_FOUND = 125, 126, 127
 """Exit codes, as of env(1): s80lab itself failed; the program cannot be executed; there is no such program."""
-MACHINE = "desktop-8"
+MACHINE, REFERENCE = "desktop-8", "reference"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 MOST_MEMORY = 64 << 30
+# What makes the order of accesses the reference's: settings of the machine and arguments of the plugin.
+REFERENCE_SETTINGS: Mapping[str, object] = {"clock.filter_instructions": 1}
+REFERENCE_PLUGIN: Mapping[str, object] = {"slice": 10}
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,7 @@ class Request:
     rootfs: Path | None
     packages: str | None
     get: list[str] | None
+    order: str
     seed: int
     boot: int
     name: str
@@ -110,6 +114,8 @@ def _exec(request: Request) -> int:
         named = {"region_from": request.begin, "region_to": request.end, "counted": request.per}
         options = {"region_from": "--from", "region_to": "--to", "counted": "--per"}
         points: dict[str, object] = {key: entry(options[key], name, tree, image) for key, name in named.items() if name}
+        if request.order == REFERENCE:
+            points |= REFERENCE_PLUGIN
         if request.misses:
             points |= {"sums": folder / SUMS, "mappings": folder / MAPPINGS}
         ended = asyncio.run(_run(shape, qemu, image, protocol, folder, request, points))
@@ -152,6 +158,8 @@ def _region(request: Request) -> str:
 
 def _shape(request: Request) -> Shape:
     settings = dict(parse_settings(request.settings or []))
+    if request.order == REFERENCE:
+        settings |= REFERENCE_SETTINGS
     if request.processors is not None:
         settings["processors.count"] = request.processors
     machine = load_machine(request.machine, settings)

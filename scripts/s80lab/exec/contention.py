@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from s80lab.analysis.misses.sharing import PATTERNS, lines_of
 from s80lab.analysis.misses.sums import Sums
-from s80lab.exec.names import UNNAMED, Code, Data, Names
+from s80lab.exec.names import FREED, NO_ADDRESS, UNNAMED, Code, Data, Names
 
 RELAY = "s80-relay"
 MOST_LINES = 1000
@@ -23,6 +23,7 @@ MOST_NAMED = 200_000
 """Records whose data and code are looked up for the sums by variable and function; rarer ones are `(rare)`."""
 FALSE, READ_MOSTLY = "false sharing", "read-mostly"
 RARE = "(rare)"
+CLEARED = Data("kernel", "kernel: page that is cleared")
 
 
 @dataclass(frozen=True)
@@ -167,16 +168,22 @@ def _rows_by_line(line: NDArray[np.int64], top: Sequence[int]) -> dict[int, NDAr
     return {one: order[begin:end] for one, begin, end in zip(top, begins, ends, strict=True)}
 
 
-def _places(sums: Sums, rows: NDArray[np.int64], column: str) -> list[tuple[int, int, int]]:
-    records = sums.records[rows]
-    return list(zip(sums.tgid[rows].tolist(), records[column].tolist(), records["first_ns"].tolist(), strict=True))
-
-
 def _named(sums: Sums, rows: NDArray[np.int64], names: Names) -> tuple[list[Code], list[Data]]:
     """Code and data of these records."""
-    codes, places = _places(sums, rows, "pc"), _places(sums, rows, "address")
+    records = sums.records[rows]
+    tgid, ns = sums.tgid[rows].tolist(), records["first_ns"].tolist()
+    offset = records["address"] % np.uint64(sums.line_bytes)
+    physical = np.where(records["range"] == 0, records["physical"] + offset, np.uint64(NO_ADDRESS)).tolist()
+    codes = list(zip(tgid, records["pc"].tolist(), ns, strict=True))
+    places = list(zip(tgid, records["address"].tolist(), ns, physical, strict=True))
     code, data = names.code(codes), names.data(places)
-    return [code[place] for place in codes], [data[place] for place in places]
+    found = [code[place] for place in codes]
+    return found, [_cleared(data[place], at) for place, at in zip(places, found, strict=True)]
+
+
+def _cleared(data: Data, code: Code) -> Data:
+    """The kernel clears a page before it is a process's; most such pages are free again at the end."""
+    return CLEARED if data == FREED and code.file == "kernel" and code.function.startswith("clear_page") else data
 
 
 def _line(sums: Sums, rows: NDArray[np.int64], physical: int, pattern: str, names: Names) -> Line:

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from s80lab.analysis.misses.memory import read_map
 from s80lab.analysis.misses.processes import read_processes
 from s80lab.analysis.misses.sums import read_sums
 from s80lab.base import paths
@@ -22,6 +23,7 @@ from s80lab.exec.image import plain_folder
 from s80lab.exec.names import Names
 from s80lab.exec.run import MACHINE, MAPPINGS, SNAPSHOTS, SUMS, Ended
 from s80lab.guest.kernel.facts import load_kernel
+from s80lab.results.run_folder import MEMORY_MAP
 from s80lab.results.snapshots import Delta, Snapshots, without
 
 RECORD = "exec.json"
@@ -106,7 +108,8 @@ class ExecRun:
         if not (self.folder / SUMS).is_file():
             return None
         kernel = load_kernel(plain_folder())
-        names = Names(self.files, read_processes(self.folder / MAPPINGS), kernel)
+        processes, memory = read_processes(self.folder / MAPPINGS), read_map(self.folder / MEMORY_MAP)
+        names = Names(self.files, processes, kernel, memory)
         return contention_of(read_sums(self.folder / SUMS, kernel.system_calls), names)
 
     @property

@@ -10,7 +10,10 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from s80lab.analysis.misses.debug_files import DebugFiles, source_lines
+from s80lab.analysis.misses.fields import Fields
 from s80lab.analysis.misses.functions import Program, program
+from s80lab.analysis.misses.memory import MemoryMap
+from s80lab.analysis.misses.names import NAMELESS
 from s80lab.analysis.misses.processes import AnonymousMapping, FileMapping, Processes
 from s80lab.analysis.misses.variables import Variable, Variables
 from s80lab.base.errors import UserError
@@ -21,6 +24,7 @@ from s80lab.guest.kernel.facts import Kernel
 
 KERNEL_HALF = 1 << 63
 UNNAMED = "?"
+NO_ADDRESS = (1 << 64) - 1
 _PAGE = 4096
 
 
@@ -56,6 +60,17 @@ class Data:
         return self.field or self.name
 
 
+# Process, virtual address, simulated time, and physical address or NO_ADDRESS of a byte.
+Place = tuple[int, int, int, int]
+# Memory of the kernel that was free again at the end, or whose line is not known.
+FREED = Data("?", "kernel memory")
+# Areas of the kernel's addresses that hold one kind of data: Documentation/arch/x86/x86_64/mm.rst of Linux, four levels.
+_AREAS = {
+    "kernel: vmalloc or kernel stack": range(0xFFFF_C900_0000_0000, 0xFFFF_E900_0000_0000),
+    "kernel: struct page": range(0xFFFF_EA00_0000_0000, 0xFFFF_EB00_0000_0000),
+}
+
+
 @dataclass(frozen=True)
 class _File:
     """An ELF file of the guest. whole: the file with the most symbols, its debug file or itself."""
@@ -84,11 +99,13 @@ class _File:
 
 @dataclass
 class Names:
-    """Finds names. files: the host's file of each path of the guest. Each name is looked up once."""
+    """Finds names. files: the host's file of each path of the guest. memory: the guest's memory at the end. Each name
+    is looked up once."""
 
     files: Mapping[str, Path]
     processes: Processes
     kernel: Kernel
+    memory: MemoryMap
     debug: DebugFiles = field(default_factory=DebugFiles)
     _elves: dict[str, _File | None] = field(default_factory=dict)
     _variables: dict[str, Variables] = field(default_factory=dict)
@@ -124,15 +141,14 @@ class Names:
                     found[place] = Code(found[place].file, found[place].function, line)
         return found
 
-    def data(self, places: Iterable[tuple[int, int, int]]) -> dict[tuple[int, int, int], Data]:
-        """The data at each place: process, address, simulated time."""
-        found: dict[tuple[int, int, int], Data] = {}
-        wanted: dict[str, dict[int, list[tuple[int, int, int]]]] = {}
+    def data(self, places: Iterable[Place]) -> dict[Place, Data]:
+        """The data at each place."""
+        found: dict[Place, Data] = {}
+        wanted: dict[str, dict[int, list[Place]]] = {}
         for place in dict.fromkeys(places):
-            tgid, address, ns = place
+            tgid, address, ns, physical = place
             if address >= KERNEL_HALF:
-                at = self.kernel.symbols.at(address)
-                found[place] = Data("kernel", f"kernel: {at[0].name}" if at else "kernel memory")
+                found[place] = self._kernel_data(address, physical)
                 continue
             mapping = self.processes.mapping(tgid, address, ns)
             module = self._module(tgid, address, ns)
@@ -152,6 +168,18 @@ class Names:
                 if variable is not None:
                     found.update(dict.fromkeys(addresses[address], _data(variable)))
         return found
+
+    def _kernel_data(self, address: int, physical: int) -> Data:
+        location = None if physical == NO_ADDRESS else self.memory.locate(physical, self.kernel.symbols)
+        if location is None or location.what.kind in NAMELESS:
+            return next((Data("kernel", name) for name, area in _AREAS.items() if address in area), FREED)
+        name = f"kernel: {location.what}"
+        field = self._fields.name(location)
+        return Data("kernel", name, f"kernel: {field}" if field else name)
+
+    @cached_property
+    def _fields(self) -> Fields:
+        return Fields(self.kernel.types, self.memory)
 
     def _variables_of(self, path: str) -> Variables:
         if path not in self._variables:

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from s80lab.analysis.misses.run import write_map
 from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.base.threads import to_its_end
 from s80lab.exec.hand_over import write_memory
 from s80lab.exec.image import plain_folder
 from s80lab.exec.shape import RANGE, RANGE_OFFSET, Shape
@@ -114,6 +116,8 @@ async def execute(
             )
             began = time.monotonic()
             ended = await _watch(guest, relay, began, limit_s, stop)
+            if "sums" in plugin:
+                await to_its_end(write_map, folder, await guest.pause(), checkpoint.ram, shape.low_ram, plain_folder())
             await guest.quit()
             relay.copy()
             relay.close()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,13 @@ from s80lab.commands.line.declare import RARE, Section
 from s80lab.commands.line.options import Settings
 
 SECTION = Section("Programs")
+
+
+class Order(StrEnum):
+    """How the accesses of different processors are ordered."""
+
+    DEFAULT = "default"
+    REFERENCE = "reference"
 
 
 @SECTION.command(
@@ -156,6 +164,14 @@ def exec_program(
             rich_help_panel=RARE,
         ),
     ] = None,
+    order: Annotated[
+        Order,
+        typer.Option(
+            help="The order of accesses by different processors: `reference` changes the processor every ten "
+            "instructions and filters no access, which takes many times as long.",
+            rich_help_panel=RARE,
+        ),
+    ] = Order.DEFAULT,
     seed: Annotated[
         int, typer.Option(min=0, metavar="N", help="Seed of address layouts and of the kernel's random numbers.")
     ] = 1,
