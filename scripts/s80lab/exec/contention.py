@@ -23,6 +23,8 @@ MOST_NAMED = 200_000
 """Records whose data and code are looked up for the sums by variable and function; rarer ones are `(rare)`."""
 FALSE, READ_MOSTLY = "false sharing", "read-mostly"
 RARE = "(rare)"
+RARELY = 0.01
+"""Share of a line's writes below which its advice does not name a variable."""
 CLEARED = Data("kernel", "kernel: page that is cleared")
 
 
@@ -76,8 +78,11 @@ class Line:
         """What to do about false sharing; else empty."""
         if self.kind != FALSE:
             return ""
-        written = [access.data for access in self.accesses if access.stores or access.upgrades]
-        names = list(dict.fromkeys(written))[:3] or self.data[:2]
+        writes: Counter[str] = Counter()
+        for access in self.accesses:
+            writes[access.data] += access.stores + access.upgrades
+        least = RARELY * sum(writes.values())
+        names = [name for name, count in writes.most_common(3) if count > least] or self.data[:2]
         alone = len(names) == 1
         return (
             f"different processors use different bytes of this line: give {' and '.join(names)} "

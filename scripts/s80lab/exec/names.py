@@ -64,7 +64,7 @@ class Data:
 Place = tuple[int, int, int, int]
 # Memory of the kernel that was free again at the end, or whose line is not known.
 FREED = Data("?", "kernel memory")
-# Areas of the kernel's addresses that hold one kind of data: Documentation/arch/x86/x86_64/mm.rst of Linux, four levels.
+# Areas of the kernel's addresses that hold one kind of data: Documentation/arch/x86/x86_64/mm.rst of Linux.
 _AREAS = {
     "kernel: vmalloc or kernel stack": range(0xFFFF_C900_0000_0000, 0xFFFF_E900_0000_0000),
     "kernel: struct page": range(0xFFFF_EA00_0000_0000, 0xFFFF_EB00_0000_0000),

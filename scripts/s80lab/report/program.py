@@ -3,19 +3,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from shlex import join
 
 from s80lab.base.progress import shorten
 from s80lab.base.terminal import plain
 from s80lab.config.machine import Machine
+from s80lab.exec.contention import Access, Line
 from s80lab.exec.counts import Counts, Side, counts_of
 from s80lab.exec.folder import ExecRun
 
 SERVICES = {"l2": "L2 hit", "memory": "memory", "cache": "other cache", "upgrade": "upgrade", "issue": "issue",
             "order": "wait"}  # fmt: skip
 WAIT_ERROR = 0.05
-SHOWN_LINES, SHOWN_ACCESSES, SHOWN_SUMS = 6, 12, 8
+SHOWN_LINES, SHOWN_ACCESSES, SHOWN_SUMS, SHOWN_DATA = 6, 8, 8, 3
+NAME_WIDTH = 44
+LEAST_SHARE = 0.01
+"""Share of all transfers and upgrades that a line must have to be shown; the first line always is."""
+PER_CALL: Mapping[str, Callable[[Side], float]] = {
+    "instructions": lambda side: side.instructions,
+    "cycles": lambda side: side.cycles,
+    "L2 misses": lambda side: side.l2_misses,
+    "  from other caches": lambda side: side.transfers,
+    "upgrades": lambda side: side.upgrades,
+}
 
 
 def program_text(run: ExecRun) -> str:
@@ -47,15 +58,10 @@ def _per(run: ExecRun) -> Iterator[str]:
     yield f"{run.calls:,} calls of {run.record.per}; for each call:"
     if not run.calls:
         return
-    side = counts_of(run.region).all
-    for name, count in (
-        ("instructions", side.instructions),
-        ("cycles", side.cycles),
-        ("L2 misses", side.l2_misses),
-        ("of these from other caches", side.transfers),
-        ("upgrades", side.upgrades),
-    ):
-        yield f"{name:28}{count / run.calls:>16.3f}"
+    counts = counts_of(run.region)
+    yield f"{'':28}{'all':>16}{'user':>16}{'kernel':>16}"
+    for name, count in PER_CALL.items():
+        yield _row(name, counts, lambda side, count=count: f"{count(side) / run.calls:.3f}")
 
 
 def _lines(run: ExecRun) -> Iterator[str]:
@@ -70,34 +76,50 @@ def _lines(run: ExecRun) -> Iterator[str]:
         f"{100 * found.attributed:.0f}% of all misses and upgrades have names"
     )
     for number, line in enumerate(found.lines[:SHOWN_LINES], 1):
-        share = (line.transfers + line.upgrades) / moved if moved else 0.0
-        states = ", ".join(f"{count:,} from {state}" for state, count in line.states.items() if count)
-        yield ""
-        yield (
-            f"line {number}: {', '.join(line.data[:3])}{', ...' if len(line.data) > 3 else ''}: {line.kind}, "
-            f"{100 * share:.1f}% of transfers and upgrades"
-        )
-        yield (
-            f"  {line.transfers:,} transfers ({states or 'none'}), {line.upgrades:,} upgrades, "
-            f"{line.stall_cycles:,} stall cycles"
-        )
-        yield f"  {'byte':>4}  {'loads':>10} {'stores':>10} {'upgrades':>10}  processors     data, function"
-        for access in line.accesses[:SHOWN_ACCESSES]:
-            place = f"{access.code} {access.source}".rstrip()
-            yield (
-                f"  {access.offset:>4}  {access.loads:>10,} {access.stores:>10,} {access.upgrades:>10,}  "
-                f"{ranges(access.processors):14} {access.data}, {place}"
-            )
-        if len(line.accesses) > SHOWN_ACCESSES:
-            yield f"  ... {len(line.accesses) - SHOWN_ACCESSES} more (--json)"
-        if line.advice:
-            yield f"  advice: {line.advice}"
+        if number == 1 or line.transfers + line.upgrades >= LEAST_SHARE * moved:
+            yield ""
+            yield from _line(number, line, moved)
     for title, sums in (("function", found.functions), ("data", found.data)):
         yield ""
         yield f"{title:44}{'stall cycles':>14}{'misses':>11}{'transfers':>11}{'upgrades':>11}{'false':>9}"
         for one in sums[:SHOWN_SUMS]:
             numbers = f"{one.stall_cycles:>14,}{one.misses:>11,}{one.transfers:>11,}{one.upgrades:>11,}{one.false:>9,}"
             yield f"{shorten(one.name, 43):44}{numbers}"
+
+
+def _line(number: int, line: Line, moved: int) -> Iterator[str]:
+    """A line: what it holds, how it is shared, and who accesses it where. moved: transfers and upgrades of all
+    lines."""
+    share = (line.transfers + line.upgrades) / moved if moved else 0.0
+    states = ", ".join(f"{count:,} from {state}" for state, count in line.states.items() if count)
+    held = ", ".join(shorten(name, NAME_WIDTH) for name in line.data[:SHOWN_DATA])
+    yield f"line {number}: {held}{', ...' if len(line.data) > SHOWN_DATA else ''}"
+    yield (
+        f"  {line.kind}, {100 * share:.1f}% of all: {line.transfers:,} transfers ({states or 'none'}), "
+        f"{line.upgrades:,} upgrades, {line.stall_cycles:,} stall cycles"
+    )
+    yield f"  {'byte':>4} {'loads':>10} {'stores':>10} {'upgrades':>10}  {'processors':12} data, function, source"
+    rows = _rows(line.accesses)
+    yield from rows[:SHOWN_ACCESSES]
+    if len(rows) > SHOWN_ACCESSES:
+        yield f"  ... {len(rows) - SHOWN_ACCESSES} more: --json writes all"
+    if line.advice:
+        yield f"  advice: {line.advice}"
+
+
+def _rows(accesses: Sequence[Access]) -> list[str]:
+    """The accesses by place and code, the most frequent first; processes are added up."""
+    found: dict[tuple[int, str, str, str], list[Access]] = {}
+    for one in accesses:
+        found.setdefault((one.offset, one.data, one.code, one.source), []).append(one)
+    rows = []
+    for (offset, data, code, source), same in found.items():
+        loads, stores, upgrades = (sum(getattr(one, name) for one in same) for name in ("loads", "stores", "upgrades"))
+        processors = sorted({number for one in same for number in one.processors})
+        place = ", ".join(part for part in (shorten(data, NAME_WIDTH), code, source) if part)
+        text = f"  {offset:>4} {loads:>10,} {stores:>10,} {upgrades:>10,}  {ranges(processors):12} {place}"
+        rows.append((loads + stores + upgrades, text))
+    return [text for _, text in sorted(rows, key=lambda row: -row[0])]
 
 
 def ranges(numbers: Sequence[int]) -> str:
