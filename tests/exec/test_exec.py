@@ -71,7 +71,7 @@ def test_two_executions_give_the_same_counts(execute: Exec, compiled: Callable[.
     elsewhere.mkdir(parents=True)
     (elsewhere / "program").write_bytes(program.read_bytes())
     (elsewhere / "program").chmod(0o755)
-    Exec(execute.lab, elsewhere)("--name", "two", "./program", HOME="/nowhere", EXTRA="x" * 999)
+    Exec(execute.lab, elsewhere)("--name", "two", "./program", HOME="/dev/null/home", EXTRA="x" * 999)
     assert _values(execute, "one") == _values(execute, "two")
     execute("--name", "three", "--seed", "2", str(program))
     assert _values(execute, "one") != _values(execute, "three")
