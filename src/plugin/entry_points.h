@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Functions of a program by the physical addresses of their first instructions: one at whose entry the measured
-// region begins, one at whose entry it ends, and one whose entries are counted
+// Functions of a program by the physical addresses of their first instructions: one at whose entry the
+// measured region begins, one at whose entry it ends, and one whose entries are counted
 // (docs/reference/interfaces/plugin-arguments.md).
 #pragma once
 #include <cstdint>

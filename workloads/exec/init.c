@@ -184,11 +184,11 @@ struct job {
     const char* folder;
     const char* user;
     const char* group;
-    const char* limit_ns;   /* of the guest's clock; 0: none */
-    const char* seed;       /* 32 bytes in hexadecimal digits */
-    const char* region;     /* "whole": from the program's start to its end; else the program itself begins it */
-    const char* warmups;    /* how often the program is executed before the measured run */
-    const char* setup;      /* a command of the shell that is executed first; empty: none */
+    const char* limit_ns; /* of the guest's clock; 0: none */
+    const char* seed;     /* 32 bytes in hexadecimal digits */
+    const char* region;  /* "whole": from the program's start to its end; else the program itself begins it */
+    const char* warmups; /* how often the program is executed before the measured run */
+    const char* setup;   /* a command of the shell that is executed first; empty: none */
     const char* background; /* a command of the shell that runs beside the program; empty: none */
     const char* ready;      /* a TCP port or a path: the background command is awaited there */
     struct words files;     /* paths of files that the host wants back */
@@ -359,7 +359,8 @@ static int relay_until_end(pid_t program, int signals, struct stream* s, long li
         if (limit_ns > 0 && ns <= 0) return 0;
         left.tv_sec = ns / 1000000000L;
         left.tv_nsec = ns % 1000000000L;
-        if (ppoll(wanted, streams + 1, limit_ns > 0 ? &left : NULL, NULL) < 0 && errno != EINTR) fail("ppoll");
+        if (ppoll(wanted, streams + 1, limit_ns > 0 ? &left : NULL, NULL) < 0 && errno != EINTR)
+            fail("ppoll");
         for (int i = 0; i < streams; ++i) {
             if (wanted[i + 1].revents != 0) relay(&s[i]);
         }
@@ -422,8 +423,8 @@ static pid_t start(const struct world* world, const struct job* job, const struc
     return pid;
 }
 
-/* Executes a program to its end. `measured`: in a region of its own, with its output relayed as it is; otherwise
- * all output goes to stderr. */
+/* Executes a program to its end. `measured`: in a region of its own, with its output relayed as it is;
+ * otherwise all output goes to stderr. */
 static struct end run(const struct world* world, const struct job* job, const struct words* program,
                       int measured) {
     int output[2], errors[2], broken[2];
@@ -438,7 +439,8 @@ static struct end run(const struct world* world, const struct job* job, const st
     close(output[1]);
     close(errors[1]);
     close(broken[1]);
-    struct stream s[streams] = {{output[0], world->ports[measured ? 0 : 1], 1}, {errors[0], world->ports[1], 1}};
+    struct stream s[streams] = {{output[0], world->ports[measured ? 0 : 1], 1},
+                                {errors[0], world->ports[1], 1}};
     end.in_time = relay_until_end(pid, world->signals, s, measured ? atol(job->limit_ns) : 0, &end.status);
     if (measured) MARK(mark_region_end, 0);
     if (!end.in_time) {
@@ -554,7 +556,8 @@ static void do_job(const struct job* job, const int* ports) {
     tell("{\"event\": \"begin\"}");
     const struct end end = run(&world, job, &job->program, 1);
     if (job->files.count > 0) send_files(&job->files);
-    /* The host now looks at the memory, at a moment of its own: what the kernel frees late is free by then. */
+    /* The host now looks at the memory, at a moment of its own: what the kernel frees late is free by then.
+     */
     usleep(settle_us);
     tell_end("exit", &end);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Markers for programs that `s80lab exec --markers` measures. Each is one instruction without effect on any x86-64
- * processor, so that the program runs unchanged elsewhere. C and C++; for other languages see docs/guides/exec.md. */
+ * Markers for programs that `s80lab exec --markers` measures. Each is one instruction without effect on any
+ * x86-64 processor, so that the program runs unchanged elsewhere. C and C++; for other languages see
+ * docs/guides/exec.md. */
 #pragma once
 
 /* The measured region begins, and ends. Counts of several regions are added. */
