@@ -171,7 +171,7 @@ def test_missing_runs_are_made_on_request(
     monkeypatch.setattr(compare, "run_pipeline", pipeline)
     sides = ("imapb", None, None, "mesi", None, None, ["l2.size=2MiB"])
     with empty.entered():
-        compare.compare_command(*sides, None, None, "1,2", False, None, True, True, 0, False)
+        compare.compare_command(*sides, None, None, "1,2", False, None, True, True, 0, None, False)
     assert made == [
         *(("moesi", 8, boot, 1, True) for boot in (1, 2)),
         *(("mesi", 2, boot, 1, True) for boot in (1, 2)),

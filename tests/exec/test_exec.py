@@ -45,7 +45,7 @@ int main(void) {
 
 
 def _values(run: Exec, name: str = "last") -> bytes:
-    return (run.result(name) / "snapshots.jsonl").read_bytes()
+    return (run.result(name) / "boot-1-seed-1" / "snapshots.jsonl").read_bytes()
 
 
 def test_program_prints_and_ends_as_on_the_host(execute: Exec, compiled: Callable[..., Path]) -> None:
@@ -73,8 +73,9 @@ def test_two_executions_give_the_same_counts(execute: Exec, compiled: Callable[.
     (elsewhere / "program").chmod(0o755)
     Exec(execute.lab, elsewhere)("--name", "two", "./program", HOME="/dev/null/home", EXTRA="x" * 999)
     assert _values(execute, "one") == _values(execute, "two")
-    execute("--name", "three", "--seed", "2", str(program))
-    assert _values(execute, "one") != _values(execute, "three")
+    execute("--name", "three", "--seeds", "2", str(program))
+    three = (execute.result("three") / "boot-1-seed-2" / "snapshots.jsonl").read_bytes()
+    assert _values(execute, "one") != three
 
 
 @pytest.mark.parametrize(("command", "code"), [("exit 3", 3), ("kill -9 $$", 137), ("kill -TERM $$", 143)])
@@ -186,4 +187,4 @@ def test_processors_and_settings_reach_the_machine(execute: Exec) -> None:
     ran = execute("--processors", "3", "--set", "l2.size=2MiB", "--set", "line_bytes=128", "--", "nproc")
     assert ran.stdout == b"3\n"
     assert "3 processors at 1 GHz, lines of 128 bytes, 32 KB L1s, 2 MB private L2s" in ran.stderr
-    assert Snapshots.read(execute.result() / "snapshots.jsonl").header.cores == 3
+    assert Snapshots.read(execute.result() / "boot-1-seed-1" / "snapshots.jsonl").header.cores == 3

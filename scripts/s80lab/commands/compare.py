@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
+import typer
 from rich.console import Console
 
 from s80lab.analysis.comparison.contrast import Comparison
@@ -16,7 +17,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.hashing import value_hash
 from s80lab.base.progress import Board
 from s80lab.base.strict import parse_settings
-from s80lab.base.terminal import plain, plain_text
+from s80lab.base.terminal import plain, plain_text, say
 from s80lab.capture.design import resolve_design
 from s80lab.capture.explore.run import explore
 from s80lab.capture.several import open_captures
@@ -36,10 +37,13 @@ from s80lab.commands.sides import (
     parse_side,
     require_known,
 )
+from s80lab.exec.compare import ExecComparison, parse_condition
+from s80lab.exec.folder import exec_folder, find_runs
 from s80lab.report.comparison.page import write_comparison
 from s80lab.report.comparison.record import comparison_record
 from s80lab.report.comparison.tables import designs_table, functions_table, headline_table
 from s80lab.report.comparison.words import lead, notes, verdict_lines
+from s80lab.report.program import comparison_text
 from s80lab.report.terminal import print_table
 from s80lab.report.write import write_pages
 from s80lab.results.run_folder import RunFolder
@@ -61,9 +65,14 @@ def compare_command(
     run: bool,
     misses: bool,
     jobs: int,
+    fail_if: list[str] | None,
     as_json: bool,
 ) -> None:
     """Compare two designs: print and write the differences with intervals and verdicts."""
+    if second is not None and all(exec_folder(name).is_dir() for name in (first, second)):
+        compare_programs(first, second, fail_if or [], as_json)
+        return
+    _refuse({"--fail-if": fail_if}, "experiments: it belongs to names of `s80lab exec --name`")
     changes = Changes(machine, protocol, server, image, tuple(settings or ()))
     sides = two_sides(first, second, changes)
     selection = Selection(scale, parse_seeds(seeds), parse_boots(boots))
@@ -76,6 +85,21 @@ def compare_command(
     one, other = (read_side(side.label, of.folders) for side, of in zip(sides, found, strict=True))
     comparison = Comparison(one, other)
     show([comparison], [remark for of in found for remark in of.remarks], as_json)
+
+
+def compare_programs(first: str, second: str, fail_if: Sequence[str], as_json: bool) -> None:
+    """Compare the runs of two names of `s80lab exec`; exit with 1 if a condition holds."""
+    conditions = [parse_condition(text) for text in fail_if]
+    comparison = ExecComparison((first, second), find_runs(first), find_runs(second))
+    failed = [condition.text for condition in conditions if condition.holds(comparison)]
+    if as_json:
+        print_json(comparison.record() | {"failed": failed})
+    else:
+        print(comparison_text(comparison), end="")
+    for text in failed:
+        say(f"s80lab compare: {text} holds")
+    if failed:
+        raise typer.Exit(1)
 
 
 def two_sides(first: str, second: str | None, changes: Changes) -> tuple[Named, Named]:

@@ -12,10 +12,10 @@ import shutil
 import signal
 import stat
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import typer
 from rich.console import Console
@@ -27,10 +27,10 @@ from s80lab.base.progress import Board
 from s80lab.base.staging import staging
 from s80lab.base.strict import find_or_file, parse_settings, parse_size
 from s80lab.base.terminal import say
+from s80lab.commands.numbers import parse_boots, parse_seeds
 from s80lab.config.machine import load_machine, with_inclusion
 from s80lab.exec.bring_back import bring_back
-from s80lab.exec.counts import counts_of
-from s80lab.exec.folder import ExecRun, Record, exec_folder, write_record
+from s80lab.exec.folder import REPORT, ExecRun, Record, exec_folder, run_name, write_record
 from s80lab.exec.functions import entry
 from s80lab.exec.image import build_plain
 from s80lab.exec.roots import package_root, tar_of
@@ -39,7 +39,7 @@ from s80lab.exec.shape import FILES, LEAST_MEMORY, STREAMS, Shape, ready
 from s80lab.exec.tree import Added, NotExecutableError, NotFoundError, Wanted, collect, guest_path, write_image
 from s80lab.experiment import checkpoint
 from s80lab.guest.qemu import Qemu, find_qemu
-from s80lab.report.program import program_text
+from s80lab.report.program import program_text, several_text
 
 FAILED, NOT_EXECUTABLE, NOT_FOUND = 125, 126, 127
 """Exit codes, as of env(1): s80lab itself failed; the program cannot be executed; there is no such program."""
@@ -82,8 +82,8 @@ class Request:
     packages: str | None
     get: list[str] | None
     order: str
-    seed: int
-    boot: int
+    seeds: str | None
+    boots: str | None
     name: str
     as_json: Path | None
     report: Path | None
@@ -103,47 +103,65 @@ def exec_command(**options: Any) -> None:
 def _exec(request: Request) -> int:
     if not NAME.fullmatch(request.name):
         raise UserError(f"--name {request.name}: use letters, digits, dots, underscores and hyphens")
-    shape = _shape(request)
-    protocol = find_or_file("protocol", paths.PROTOCOLS, request.protocol or shape.machine.protocol)
     final = exec_folder(request.name)
+    boots, seeds = parse_boots(request.boots) or [1], parse_seeds(request.seeds) or [1]
     with staging(final) as folder:
-        wanted = _wanted(request, folder)
-        tree = collect(wanted)
-        image = write_image(tree, wanted, folder)
-        qemu = find_qemu()
-        named = {"region_from": request.begin, "region_to": request.end, "counted": request.per}
-        options = {"region_from": "--from", "region_to": "--to", "counted": "--per"}
-        points: dict[str, object] = {key: entry(options[key], name, tree, image) for key, name in named.items() if name}
-        if request.order == REFERENCE:
-            points |= REFERENCE_PLUGIN
-        if request.misses:
-            points |= {"sums": folder / SUMS, "mappings": folder / MAPPINGS}
-        ended = asyncio.run(_run(shape, qemu, image, protocol, folder, request, points))
-        if ended.missing:
-            say(f"s80lab exec: the guest could not execute {tree.command[0]}: {os.strerror(ended.missing)}")
-        inputs = {**shape.wanted(qemu).inputs, "files": file_hash(image), "plugin": file_hash(paths.PLUGIN)}
-        image.unlink()
+        given = _input(request.stdin, folder)
+        for boot in boots:
+            for seed in seeds:
+                run = folder / run_name(boot, seed)
+                run.mkdir()
+                _run_once(request, boot, seed, given, run, relayed=(boot, seed) == (boots[0], seeds[0]))
+        if given is not None and given.parent == folder:
+            given.unlink()
+    runs = [ExecRun(final / run_name(boot, seed)) for boot in boots for seed in seeds]
+    _show(runs, request)
+    return next((run.record.code for run in runs if run.record.code), 0)
+
+
+def _run_once(request: Request, boot: int, seed: int, given: Path | None, folder: Path, relayed: bool) -> None:
+    """One run in its folder. relayed: whether the program's output appears."""
+    shape = _shape(request, boot)
+    protocol = find_or_file("protocol", paths.PROTOCOLS, request.protocol or shape.machine.protocol)
+    wanted = _wanted(request, seed, given)
+    tree = collect(wanted)
+    image = write_image(tree, wanted, folder)
+    qemu = find_qemu()
+    named = {"region_from": request.begin, "region_to": request.end, "counted": request.per}
+    options = {"region_from": "--from", "region_to": "--to", "counted": "--per"}
+    points: dict[str, object] = {key: entry(options[key], name, tree, image) for key, name in named.items() if name}
+    if request.order == REFERENCE:
+        points |= REFERENCE_PLUGIN
+    if request.misses:
+        points |= {"sums": folder / SUMS, "mappings": folder / MAPPINGS}
+    with Path(os.devnull).open("wb") as nowhere:
+        to = (sys.stdout.buffer, sys.stderr.buffer) if relayed else (nowhere, nowhere)
+        streams = dict(zip(STREAMS, to, strict=True))
+        ended = asyncio.run(_run(shape, qemu, image, protocol, folder, request, points, streams))
+    if ended.missing:
+        say(f"s80lab exec: the guest could not execute {tree.command[0]}: {os.strerror(ended.missing)}")
+    inputs = {**shape.wanted(qemu).inputs, "files": file_hash(image), "plugin": file_hash(paths.PLUGIN)}
+    image.unlink()
+    if relayed:
         bring_back(folder / FILES, dict(map(_wanted_back, request.get or [])))
-        settings = parse_settings(request.settings or [])
-        write_record(
-            folder,
-            Record.of(
-                ended,
-                name=request.name,
-                words=request.words,
-                machine=shape.machine.name,
-                protocol=protocol.stem,
-                settings={str(key): value for key, value in settings.items()},
-                region=_region(request),
-                per=request.per or "",
-                seed=request.seed,
-                boot=request.boot,
-                inputs=inputs,
-                files={guest: str(host.resolve()) for guest, host in tree.files.items()},
-            ),
-        )
-    _show(ExecRun(final), request)
-    return ended.code
+    settings = parse_settings(request.settings or [])
+    write_record(
+        folder,
+        Record.of(
+            ended,
+            name=request.name,
+            words=request.words,
+            machine=shape.machine.name,
+            protocol=protocol.stem,
+            settings={str(key): value for key, value in settings.items()},
+            region=_region(request),
+            per=request.per or "",
+            seed=seed,
+            boot=boot,
+            inputs=inputs,
+            files={guest: str(host.resolve()) for guest, host in tree.files.items()},
+        ),
+    )
 
 
 def _region(request: Request) -> str:
@@ -156,7 +174,7 @@ def _region(request: Request) -> str:
     return f"{begin} to {f'the entry of {request.end}' if request.end else 'its end'}"
 
 
-def _shape(request: Request) -> Shape:
+def _shape(request: Request, boot: int) -> Shape:
     settings = dict(parse_settings(request.settings or []))
     if request.order == REFERENCE:
         settings |= REFERENCE_SETTINGS
@@ -172,10 +190,10 @@ def _shape(request: Request) -> Shape:
         raise UserError(f"--memory {request.memory}: {error}") from None
     if not isinstance(memory, int) or not LEAST_MEMORY <= memory <= MOST_MEMORY or memory % (1 << 20):
         raise UserError(f"--memory {request.memory}: give a size from 3GiB to 64GiB, a multiple of 1MiB")
-    return Shape(machine, memory, request.boot)
+    return Shape(machine, memory, boot)
 
 
-def _wanted(request: Request, folder: Path) -> Wanted:
+def _wanted(request: Request, seed: int, given: Path | None) -> Wanted:
     user, group = _user(request.run_as)
     return Wanted(
         words=request.words,
@@ -186,14 +204,14 @@ def _wanted(request: Request, folder: Path) -> Wanted:
         user=user,
         group=group,
         limit_ns=round(1e9 * request.simulated_timeout) if request.simulated_timeout else 0,
-        seed=hashlib.sha256(f"s80lab exec {request.seed}".encode()).hexdigest(),
+        seed=hashlib.sha256(f"s80lab exec {seed}".encode()).hexdigest(),
         region="own" if request.begin or request.markers else "whole",
         warmups=request.warmup,
         setup=request.setup or "",
         background=request.background or "",
         ready=_ready(request),
         files=[guest for guest, _ in map(_wanted_back, request.get or [])],
-        input=_input(request.stdin, folder),
+        input=given,
         root=_root(request),
     )
 
@@ -279,7 +297,14 @@ def _input(stdin: Path | None, folder: Path) -> Path | None:
 
 
 async def _run(
-    shape: Shape, qemu: Qemu, image: Path, protocol: Path, folder: Path, request: Request, points: Mapping[str, object]
+    shape: Shape,
+    qemu: Qemu,
+    image: Path,
+    protocol: Path,
+    folder: Path,
+    request: Request,
+    points: Mapping[str, object],
+    to: Mapping[str, BinaryIO],
 ) -> Ended:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -293,31 +318,18 @@ async def _run(
             job.drop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-    to = dict(zip(STREAMS, (sys.stdout.buffer, sys.stderr.buffer), strict=True))
     return await execute(shape, found, qemu, image, protocol, folder, to, request.timeout, stop, points)
 
 
-def _show(run: ExecRun, request: Request) -> None:
-    text = program_text(run)
+def _show(runs: Sequence[ExecRun], request: Request) -> None:
+    """Look up the names, store the reports, and print the first one."""
+    for run in runs:
+        (run.folder / REPORT).write_text(json.dumps(run.as_json()) + "\n")
+    text = program_text(runs[0]) + several_text(runs)
     if request.report is not None:
         request.report.write_text(text)
     else:
         sys.stderr.write(f"\n{text}")
     if request.as_json is not None:
-        request.as_json.write_text(json.dumps(exec_json(run), indent=1) + "\n")
-
-
-def exec_json(run: ExecRun) -> dict[str, Any]:
-    """The report as data."""
-    record = run.record
-    return {
-        "schema": record.schema,
-        "command": list(record.words),
-        "machine": run.machine.design() | {"name": record.machine},
-        "code": record.code,
-        "complete": record.complete,
-        "inputs": dict(record.inputs),
-        "counts": counts_of(run.region).record(),
-        "calls": run.calls,
-        "contention": None if run.contention is None else run.contention.record(),
-    }
+        found = [run.report for run in runs]
+        request.as_json.write_text(json.dumps(found[0] if len(found) == 1 else found, indent=1) + "\n")

@@ -104,12 +104,14 @@ class Sum:
 
 @dataclass(frozen=True)
 class Contention:
-    """lines: the most contended ones. transfers, upgrades: of all lines. attributed: share of all requests whose
+    """lines: the most contended ones. data: by variable; fields: by variable with its field. transfers, upgrades: of
+    all lines. attributed: share of all requests whose
     function and data are named. exact: share whose line is known."""
 
     lines: Sequence[Line]
     functions: Sequence[Sum]
     data: Sequence[Sum]
+    fields: Sequence[Sum]
     number: int
     transfers: int
     upgrades: int
@@ -151,6 +153,7 @@ def contention_of(sums: Sums, names: Names) -> Contention:
         lines=lines,
         functions=_sums(sums, order, [_function(one) for one in code]),
         data=_sums(sums, order, [one.name for one in data]),
+        fields=_sums(sums, order, [one.full for one in data]),
         number=int((per_line > 0).sum()),
         transfers=int(np.where(sums.by_cache, records["count"], 0).sum()),
         upgrades=int(np.where(~sums.misses, records["count"], 0).sum()),

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The folder of one run of `s80lab exec`: what ran, and what was counted."""
+"""The folder of a program's runs (`s80lab exec`): what ran, and what was counted.
+
+A name has one run for each boot and seed: results/exec/NAME/boot-1-seed-1. Names of variables and functions are looked
+up once, when the run ends, because the program's files may change afterwards.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +23,7 @@ from s80lab.base.files import read_regular
 from s80lab.base.version import __version__
 from s80lab.config.machine import Machine, load_machine_text
 from s80lab.exec.contention import Contention, contention_of
+from s80lab.exec.counts import counts_of
 from s80lab.exec.image import plain_folder
 from s80lab.exec.names import Names
 from s80lab.exec.run import MACHINE, MAPPINGS, SNAPSHOTS, SUMS, Ended
@@ -26,16 +31,22 @@ from s80lab.guest.kernel.facts import load_kernel
 from s80lab.results.run_folder import MEMORY_MAP
 from s80lab.results.snapshots import Delta, Snapshots, without
 
-RECORD = "exec.json"
+RECORD, REPORT = "exec.json", "report.json"
 LAST = "last"
 """Name of the run that has no name of its own."""
 SCHEMA = 1
-LARGEST = 16 << 20
+AGAIN = "run the program again"
+LARGEST, LARGEST_REPORT = 16 << 20, 1 << 30
 
 
 def exec_folder(name: str) -> Path:
-    """The folder of the run with that name."""
+    """The folder of the runs with that name."""
     return paths.results() / "exec" / name
+
+
+def run_name(boot: int, seed: int) -> str:
+    """The name of a run's folder."""
+    return f"boot-{boot}-seed-{seed}"
 
 
 @dataclass(frozen=True)
@@ -76,9 +87,9 @@ class ExecRun:
     def record(self) -> Record:
         path = self.folder / RECORD
         try:
-            return Record(**json.loads(read_regular(path, LARGEST, "run the program again")))
+            return Record(**json.loads(read_regular(path, LARGEST, AGAIN)))
         except (ValueError, TypeError):
-            raise UserError(f"{path}: is not the record of a run; run the program again") from None
+            raise UserError(f"{path}: is not the record of a run; {AGAIN}") from None
 
     @cached_property
     def machine(self) -> Machine:
@@ -112,6 +123,37 @@ class ExecRun:
         names = Names(self.files, processes, kernel, memory)
         return contention_of(read_sums(self.folder / SUMS, kernel.system_calls), names)
 
+    def as_json(self) -> dict[str, Any]:
+        """The report as data."""
+        record = self.record
+        return {
+            "schema": record.schema,
+            "command": list(record.words),
+            "machine": self.machine.design() | {"name": record.machine},
+            "region": record.region,
+            "per": record.per,
+            "boot": record.boot,
+            "seed": record.seed,
+            "code": record.code,
+            "complete": record.complete,
+            "inputs": dict(record.inputs),
+            "counts": counts_of(self.region).record(),
+            "calls": self.calls,
+            "contention": None if self.contention is None else self.contention.record(),
+        }
+
+    @cached_property
+    def report(self) -> dict[str, Any]:
+        """The report as data, as it was when the run ended."""
+        path = self.folder / REPORT
+        try:
+            found = json.loads(read_regular(path, LARGEST_REPORT, AGAIN))
+        except ValueError:
+            found = None
+        if not isinstance(found, dict) or found.get("schema") != SCHEMA:
+            raise UserError(f"{path}: is not the report of a run; {AGAIN}")
+        return found
+
     @property
     def files(self) -> Mapping[str, Path]:
         """The host's file of each file of the guest that was handed over by name."""
@@ -132,12 +174,12 @@ def write_record(folder: Path, record: Record) -> None:
     (folder / RECORD).write_text(json.dumps(asdict(record), indent=1) + "\n")
 
 
-def find_run(name: str) -> ExecRun:
-    """The run with that name. UserError: there is none."""
-    folder = exec_folder(name)
-    if not (folder / RECORD).is_file():
+def find_runs(name: str) -> list[ExecRun]:
+    """The runs with that name, by boot and seed. UserError: there is none."""
+    found = [ExecRun(path.parent) for path in exec_folder(name).glob(f"boot-*/{RECORD}")]
+    if not found:
         raise UserError(
             f"{paths.results() / 'exec'} has no run with the name {name}: make it with `s80lab exec --name {name} -- "
             "PROGRAM`"
         )
-    return ExecRun(folder)
+    return sorted(found, key=lambda run: (run.record.boot, run.record.seed))

@@ -6,9 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from shlex import join
 
+from s80lab.analysis.interval import estimate
 from s80lab.base.progress import shorten
 from s80lab.base.terminal import plain
 from s80lab.config.machine import Machine
+from s80lab.exec.compare import VALUES, ExecComparison, names
 from s80lab.exec.contention import Access, Line
 from s80lab.exec.counts import Counts, Side, counts_of
 from s80lab.exec.folder import ExecRun
@@ -32,6 +34,74 @@ PER_CALL: Mapping[str, Callable[[Side], float]] = {
 def program_text(run: ExecRun) -> str:
     """The whole report, lines of at most 100 characters except for the command."""
     return "".join(f"{line}\n" for line in (*_head(run), "", *_counts(counts_of(run.region)), *_per(run), *_lines(run)))
+
+
+def comparison_text(comparison: ExecComparison) -> str:
+    """Both sides of each count, then the fields and functions whose transfers and upgrades changed most."""
+    lines = [*_sides(comparison), "", *_changes(comparison)]
+    for kind, title in (("fields", "transfers and upgrades by field"), ("functions", "by function")):
+        moved = comparison.moved(kind)
+        least = LEAST_SHARE * sum(abs(one.second - one.first) for one in moved)
+        moved = [one for one in moved[:SHOWN_SUMS] if abs(one.second - one.first) > least]
+        if moved:
+            lines += ["", f"{title:44}{'before':>16}{'after':>16}{'difference':>16}"]
+            lines += [
+                f"{shorten(one.name, 43):44}{_number(one.first):>16}{_number(one.second):>16}"
+                f"{_signed(one.second - one.first):>16}"
+                for one in moved
+            ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _sides(comparison: ExecComparison) -> Iterator[str]:
+    for word, name, runs in zip(
+        ("before", "after"), comparison.names, (comparison.first, comparison.second), strict=True
+    ):
+        boots, seeds = ({getattr(run.record, key) for run in runs} for key in ("boot", "seed"))
+        yield (
+            f"{word}: {name}, {plain(join(runs[0].record.words))}, {runs[0].record.machine}, {len(runs)} runs "
+            f"({len(boots)} boots, {len(seeds)} seeds)"
+        )
+    if comparison.per_call:
+        yield f"all counts are for each call of {comparison.first[0].record.per}"
+    if len(comparison.first) > 1 and len(comparison.second) > 1:
+        covers = "within each boot and seed" if comparison.paired else "between independent samples"
+        yield f"differences {covers}, with 95% intervals (Student's t)"
+
+
+def _changes(comparison: ExecComparison) -> Iterator[str]:
+    yield f"{'':24}{'before':>16}{'after':>16}  {'difference':>24}{'change':>9}  verdict"
+    for row in comparison.rows:
+        half = row.difference.half_width
+        text = _signed(row.difference.estimate) + (f" ± {_number(half)}" if half is not None else "")
+        change = "-" if row.change is None else f"{100 * row.change:+.1f}%"
+        yield f"{row.name:24}{_number(row.first):>16}{_number(row.second):>16}  {text:>24}{change:>9}  {row.verdict}"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:,.3f}"
+
+
+def _signed(value: float) -> str:
+    return ("+" if value > 0 else "") + _number(value)
+
+
+def several_text(runs: Sequence[ExecRun]) -> str:
+    """The means over several runs with their intervals; empty for one run."""
+    if len(runs) == 1:
+        return ""
+    boots, seeds = (sorted({getattr(run.record, key) for run in runs}) for key in ("boot", "seed"))
+    lines = [
+        "",
+        f"means of {len(runs)} runs with 95% intervals over them (boots {ranges(boots)}; seeds {ranges(seeds)}); the "
+        "report above is of the first",
+    ]
+    for name in names():
+        side, _, count = name.rpartition(".")
+        found = estimate([VALUES[count](run.report["counts"][side or "all"]) for run in runs])
+        assert found is not None and found.half_width is not None
+        lines.append(f"{name:28}{_number(found.mean):>16} ± {_number(found.half_width)}")
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _head(run: ExecRun) -> Iterator[str]:

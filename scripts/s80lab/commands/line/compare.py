@@ -46,7 +46,8 @@ def compare(
         typer.Argument(
             metavar="A",
             help='First side: an experiment, an experiment with options in quotation marks ("imapb --protocol mesi"), '
-            "or runs, separated by commas. With --replay: a capture, or captures separated by commas.",
+            "or runs, separated by commas. With --replay: a capture, or captures separated by commas. Or a name of "
+            "`s80lab exec --name`.",
             autocompletion=complete.experiments,
         ),
     ],
@@ -96,6 +97,14 @@ def compare(
         bool, typer.Option("--misses", help="With --run: log every L2 miss, so that functions are compared.")
     ] = False,
     jobs: Jobs = 0,
+    fail_if: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CONDITION",
+            help="For names of `s80lab exec`: exit with 1 if the change from A to B is beyond this limit, for "
+            "example 'transfers > +5%'. Repeatable.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare two designs, with intervals and verdicts.

@@ -172,12 +172,20 @@ def exec_program(
             rich_help_panel=RARE,
         ),
     ] = Order.DEFAULT,
-    seed: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Seed of address layouts and of the kernel's random numbers.")
-    ] = 1,
-    boot: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Number of the guest's boot.", rich_help_panel=RARE)
-    ] = 1,
+    seeds: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,N...",
+            help="Seeds of address layouts and of the kernel's random numbers: a run for each. Default: 1.",
+        ),
+    ] = None,
+    boots: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,N...",
+            help="Numbers of the guest's boots: a run for each. The report then has 95% intervals. Default: 1.",
+        ),
+    ] = None,
     name: Annotated[
         str, typer.Option(metavar="NAME", help="Name of the run, which a later run of this name replaces.")
     ] = "last",
