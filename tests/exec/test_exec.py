@@ -71,7 +71,7 @@ def test_two_executions_give_the_same_counts(execute: Exec, compiled: Callable[.
     elsewhere.mkdir(parents=True)
     (elsewhere / "program").write_bytes(program.read_bytes())
     (elsewhere / "program").chmod(0o755)
-    Exec(execute.lab, elsewhere)("--name", "two", "./program", HOME="/dev/null/home", EXTRA="x" * 999)
+    Exec(execute.lab, elsewhere)("--name", "two", "./program", LANG="de_DE.UTF-8", EXTRA="x" * 999)
     assert _values(execute, "one") == _values(execute, "two")
     execute("--name", "three", "--seeds", "2", str(program))
     three = (execute.result("three") / "boot-1-seed-2" / "snapshots.jsonl").read_bytes()

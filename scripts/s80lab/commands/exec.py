@@ -15,7 +15,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
 import typer
 from rich.console import Console
@@ -81,7 +81,7 @@ class Request:
     rootfs: Path | None
     packages: str | None
     get: list[str] | None
-    order: str
+    order: Literal["default", "reference"]
     seeds: str | None
     boots: str | None
     name: str

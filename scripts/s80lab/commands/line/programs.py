@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -14,13 +13,6 @@ from s80lab.commands.line.declare import RARE, Section
 from s80lab.commands.line.options import Settings
 
 SECTION = Section("Programs")
-
-
-class Order(StrEnum):
-    """How the accesses of different processors are ordered."""
-
-    DEFAULT = "default"
-    REFERENCE = "reference"
 
 
 @SECTION.command(
@@ -165,13 +157,13 @@ def exec_program(
         ),
     ] = None,
     order: Annotated[
-        Order,
+        Literal["default", "reference"],
         typer.Option(
             help="The order of accesses by different processors: `reference` changes the processor every ten "
             "instructions and filters no access, which takes many times as long.",
             rich_help_panel=RARE,
         ),
-    ] = Order.DEFAULT,
+    ] = "default",
     seeds: Annotated[
         str | None,
         typer.Option(
