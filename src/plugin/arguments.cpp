@@ -34,6 +34,7 @@ Arguments Arguments::parse(int argc, char** argv) {
         {"sums", &a.sums},
         {"sums_limit", &a.sums_limit},
         {"mappings", &a.mappings},
+        {"allocations", &a.allocations},
         {"profile", &a.profile},
         {"kernel", &a.kernel},
         {"classes", &a.classes},
@@ -97,6 +98,9 @@ Arguments Arguments::parse(int argc, char** argv) {
     }
     if (!a.mappings.empty() && a.kernel.empty()) {
         throw Error("the plugin argument mappings needs kernel");
+    }
+    if (!a.allocations.empty() && a.mappings.empty()) {
+        throw Error("the plugin argument allocations needs mappings");
     }
     if (a.sums_limit < kFewestSums || a.sums_limit > kMostSums) {
         throw Error("the plugin argument sums_limit must be from " + std::to_string(kFewestSums) + " to " +

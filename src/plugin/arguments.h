@@ -17,6 +17,7 @@ struct Arguments {
     std::string misses;    ///< file for the log of misses; empty: none
     std::string sums;      ///< file for the sums of misses; empty: none
     std::string mappings;  ///< file for the mappings of processes; empty: none
+    std::string allocations;  ///< list of functions of the allocator
     std::string profile;   ///< file for the profile; empty: none
     std::string kernel;
     std::string classes;

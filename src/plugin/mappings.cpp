@@ -137,6 +137,16 @@ void Mappings::called(Hook hook, const Call& call, const Place& place) {
     events_.push_back({place, std::move(text)});
 }
 
+void Mappings::allocated(std::uint32_t tgid, const Allocations::Object& object, const Place& place) {
+    if (++objects_ > kMostObjects) {
+        return;
+    }
+    std::string text = ",\"event\":\"object\"" + field("tgid", tgid) + field("begin", object.begin) +
+                       field("size", object.size) + field("caller", object.caller);
+    const std::lock_guard lock(mutex_);
+    events_.push_back({place, std::move(text)});
+}
+
 std::string Mappings::details(Hook hook, const Memory& memory, const Call& call, const Task& current) const {
     switch (hook) {
         case Hook::mmap: return mapping(memory, call.rdi);

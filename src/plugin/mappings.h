@@ -13,6 +13,7 @@
 
 #include "model/partial_file.h"
 #include "model/player.h"
+#include "plugin/allocations.h"
 #include "plugin/guest_ram.h"
 #include "plugin/page_walk.h"
 
@@ -41,6 +42,8 @@ public:
     /// a function.
     Mappings(const std::string& path, const std::string& kernel, GuestRam& ram);
 
+    static constexpr std::uint64_t kMostObjects = 1'000'000;
+
     /// What the kernel function at this address tells.
     std::optional<Hook> hook_at(std::uint64_t address) const {
         const auto it = hooks_.find(address);
@@ -48,6 +51,8 @@ public:
     }
     /// The kernel calls a function. Events of kernel threads are left out.
     void called(Hook hook, const Call& call, const Place& place);
+    /// A process has an object from its allocator. Beyond kMostObjects, objects are left out.
+    void allocated(std::uint32_t tgid, const Allocations::Object& object, const Place& place);
 
     /// The epochs that `player` plays give the events their time.
     void observe(model::Player& player, const model::Machine& machine);
@@ -100,7 +105,8 @@ private:
     const model::Player* player_ = nullptr;
     std::uint64_t clock_hz_ = 1;
 
-    std::mutex mutex_;          ///< protects events_: one thread records, another one plays
+    std::mutex mutex_;  ///< protects events_: one thread records, another one plays
+    std::uint64_t objects_ = 0;
     std::deque<Event> events_;  ///< in the order in which they happened
     // Of the playing side.
     std::uint64_t epoch_ = 0;

@@ -25,6 +25,7 @@ Recorder::Recorder(const Arguments& arguments, const model::Machine& machine, co
       ram_(arguments.ram, arguments.low_ram),
       watch_(arguments.watch, ram_),
       entry_points_(arguments),
+      allocations_(arguments.allocations),
       protocol_(std::make_unique<model::Protocol>(protocol)),
       running_(machine.processors) {
     if (!arguments.kernel.empty()) {

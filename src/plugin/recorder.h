@@ -14,6 +14,7 @@
 #include "model/player.h"
 #include "model/snapshot.h"
 #include "model/state_file.h"
+#include "plugin/allocations.h"
 #include "plugin/arguments.h"
 #include "plugin/block.h"
 #include "plugin/capture.h"
@@ -106,6 +107,10 @@ public:
 
     GuestRam& ram() { return ram_; }
     EntryPoints& entry_points() { return entry_points_; }
+    Allocations& allocations() { return allocations_; }
+    /// A program calls a function of its allocator, and the function returns.
+    void allocation_begins(Allocations::Size size);
+    void allocation_ends();
     /// Null if the kernel layout is not known.
     const Kernel* kernel() const { return tasks_ ? &tasks_->kernel() : nullptr; }
     unsigned line_shift() const { return line_shift_; }
@@ -152,6 +157,7 @@ private:
     Watch watch_;
     PhasePage page_;
     EntryPoints entry_points_;
+    Allocations allocations_;
     bool in_region_ = false;  ///< of a program
 
     std::unique_ptr<model::Protocol> protocol_;
@@ -162,6 +168,9 @@ private:
     std::unique_ptr<MissLog> log_;
     std::unique_ptr<SumsFile> sums_file_;
     std::unique_ptr<model::MissSums> sums_;
+    /// The place of what happens now, for `mappings_`.
+    Mappings::Place here(const Lane& lane) const;
+    Allocations::Call allocator_call();
     std::unique_ptr<Mappings> mappings_;
     std::unique_ptr<model::Attribution> attribution_;
     std::unique_ptr<Pipeline> pipeline_;

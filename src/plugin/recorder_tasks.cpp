@@ -78,6 +78,38 @@ void Recorder::interrupt_returns(Lane& lane) {
     }
 }
 
+Mappings::Place Recorder::here(const Lane& lane) const {
+    Mappings::Place place{windows_->number(), std::nullopt, 0};
+    if (lane.bound()) {
+        place.processor = lane.processor;
+        place.position = static_cast<std::size_t>(lane.out - lane.stream->events.data());
+    }
+    return place;
+}
+
+Allocations::Call Recorder::allocator_call() {
+    Allocations::Call call;
+    call.table = read_register(Register::cr3) & ~kPageMask;
+    call.stack = read_register(Register::rsp);
+    call.first = read_register(Register::rdi);
+    call.second = read_register(Register::rsi);
+    call.result = read_register(Register::rax);
+    call.caller = read_virtual<std::uint64_t>(ram_, call.table, call.stack).value_or(0);
+    return call;
+}
+
+void Recorder::allocation_begins(Allocations::Size size) {
+    allocations_.entered(size, allocator_call());
+}
+
+void Recorder::allocation_ends() {
+    const Lane& lane = *current_lane;
+    const auto object = allocations_.returned(allocator_call());
+    if (object && lane.bound()) {
+        mappings_->allocated(running_[lane.processor].task.tgid, *object, here(lane));
+    }
+}
+
 /// Processes begin before the processors are bound, so the registers tell which processor calls.
 void Recorder::process_changes(Mappings::Hook hook) {
     const Mappings::Call call{read_register(Register::cr3) & ~kPageMask,
@@ -90,12 +122,7 @@ void Recorder::process_changes(Mappings::Hook hook) {
     if (hook == Mappings::Hook::comm) {
         lane.attention |= kTask;  // its name is another
     }
-    Mappings::Place place{windows_->number(), std::nullopt, 0};
-    if (lane.bound()) {
-        place.processor = lane.processor;
-        place.position = static_cast<std::size_t>(lane.out - lane.stream->events.data());
-    }
-    mappings_->called(hook, call, place);
+    mappings_->called(hook, call, here(lane));
 }
 
 /// The function that handles soft interrupts returns where its stack is as it was when it began.

@@ -214,6 +214,7 @@ void translate(qemu_plugin_tb* tb) {
         if (const auto physical = r.ram().physical(qemu_plugin_insn_haddr(insn))) {
             add_lines(block, *physical, size);
             r.entry_points().translated(insn, *physical);
+            r.allocations().translated(insn, *physical, d.returns);
         }
         const bool disks = r.dma() && kernel != nullptr && block.privilege != 0;
         watch(insn, d, disks && kernel->copies(qemu_plugin_insn_vaddr(insn)));

@@ -31,10 +31,10 @@ from s80lab.commands.numbers import parse_boots, parse_seeds
 from s80lab.config.machine import load_machine, with_inclusion
 from s80lab.exec.bring_back import bring_back
 from s80lab.exec.folder import REPORT, ExecRun, Record, exec_folder, run_name, write_record
-from s80lab.exec.functions import entry
+from s80lab.exec.functions import allocator, entry
 from s80lab.exec.image import build_plain
 from s80lab.exec.roots import package_root, tar_of
-from s80lab.exec.run import MAPPINGS, SUMS, Ended, execute
+from s80lab.exec.run import ALLOCATOR, MAPPINGS, SUMS, Ended, execute
 from s80lab.exec.shape import FILES, LEAST_MEMORY, STREAMS, Shape, ready
 from s80lab.exec.tree import Added, NotExecutableError, NotFoundError, Wanted, collect, guest_path, write_image
 from s80lab.experiment import checkpoint
@@ -74,6 +74,7 @@ class Request:
     per: str | None
     markers: bool
     misses: bool
+    heap: bool
     warmup: int
     setup: str | None
     background: str | None
@@ -134,6 +135,9 @@ def _run_once(request: Request, boot: int, seed: int, given: Path | None, folder
         points |= REFERENCE_PLUGIN
     if request.misses:
         points |= {"sums": folder / SUMS, "mappings": folder / MAPPINGS}
+        if request.heap and (functions := list(allocator(tree, image))):
+            (folder / ALLOCATOR).write_text("".join(f"{line}\n" for line in functions))
+            points["allocations"] = folder / ALLOCATOR
     with Path(os.devnull).open("wb") as nowhere:
         to = (sys.stdout.buffer, sys.stderr.buffer) if relayed else (nowhere, nowhere)
         streams = dict(zip(STREAMS, to, strict=True))

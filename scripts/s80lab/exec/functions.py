@@ -22,6 +22,16 @@ from s80lab.guest.kernel.elf import Elf, Symbol
 
 DUMP = "dump.erofs"
 LIMIT_S = 60
+_FIRST, _SECOND, _PRODUCT = "first", "second", "product"
+ALLOCATORS = {
+    **dict.fromkeys(("malloc", "valloc", "pvalloc"), _FIRST),
+    **dict.fromkeys(("realloc", "aligned_alloc", "memalign"), _SECOND),
+    "calloc": _PRODUCT,
+    # operator new and new[] of C++, with alignment, and without exceptions.
+    **{f"_Zn{kind}m{rest}": _FIRST for kind in "wa" for rest in ("", "RKSt9nothrow_t", "St11align_val_t")},
+}
+"""Functions that give memory, and the argument that has the number of bytes. posix_memalign stores its result elsewhere
+and is left out."""
 _EXTENT = re.compile(r"^\s*\d+:\s+(\d+)\.\.\s*(\d+)\s*\|\s*\d+\s*:\s*(\d+)\.\.", re.MULTILINE)
 
 
@@ -46,6 +56,21 @@ def entry(option: str, name: str, tree: Tree, image: Path) -> int:
         raise UserError(f"{option} {name}: several functions have this name ({places}): name one as FILE:FUNCTION")
     path, offset, _ = found[0]
     return RANGE_AT + _position(image, path, offset)
+
+
+def allocator(tree: Tree, image: Path) -> Iterator[str]:
+    """The functions of the program's allocators, as the plugin reads them: their physical addresses, and where a call
+    has the number of bytes (docs/reference/interfaces/plugin-arguments.md)."""
+    for path, host in tree.files.items():
+        if not is_elf(host):
+            continue
+        elf = Elf(host)
+        found = {(one.address, one.size): ALLOCATORS[one.name] for one in _functions(elf) if one.name in ALLOCATORS}
+        for (address, size), where in sorted(found.items()):
+            offset = elf.offset(address)
+            if offset is not None and size:
+                begin = RANGE_AT + _position(image, path, offset)
+                yield f"{begin:x} {begin + size:x} {where}"
 
 
 def _places(file: str, function: str, tree: Tree) -> Iterator[tuple[str, int, int]]:

@@ -5,17 +5,17 @@ processes mapped when the access happened."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
-from s80lab.analysis.misses.debug_files import DebugFiles, source_lines
+from s80lab.analysis.misses.debug_files import DebugFiles, own_lines
 from s80lab.analysis.misses.fields import Fields
 from s80lab.analysis.misses.functions import Program, program
 from s80lab.analysis.misses.memory import MemoryMap
 from s80lab.analysis.misses.names import NAMELESS
-from s80lab.analysis.misses.processes import AnonymousMapping, FileMapping, Processes
-from s80lab.analysis.misses.variables import Variable, Variables
+from s80lab.analysis.misses.processes import AnonymousMapping, FileMapping, Object, Processes
+from s80lab.analysis.misses.variables import MANGLED, Variable, Variables, demangled
 from s80lab.base.errors import UserError
 from s80lab.exec.libraries import is_elf
 from s80lab.exec.tree import real_path
@@ -44,7 +44,7 @@ class Code:
 
 @dataclass(frozen=True)
 class Data:
-    """What a byte belongs to. kind: `variable`, `memory` without a file, `file`, `kernel`, or `?` if it is unknown.
+    """What a byte belongs to. kind: `variable`, `heap`, `memory` without a file, `file`, `kernel`, or `?`: unknown.
     name: the variable, the file, or of memory `[heap]`, `[stack]`, `[stack:TID]` or `[anon]`. field: the name with the
     path in the variable, `stats[3].hits`; empty without a variable. declared: `file.c:12`."""
 
@@ -135,16 +135,17 @@ class Names:
         for path, addresses in wanted.items():
             file = self._file(path)
             assert file is not None
-            lines = source_lines(file.whole.path, sorted(addresses))
+            lines = own_lines(file.whole.path, sorted(addresses))
             for address, line in lines.items():
                 for place in addresses[address]:
-                    found[place] = Code(found[place].file, found[place].function, line)
-        return found
+                    found[place] = replace(found[place], line=line)
+        return _plain(found)
 
     def data(self, places: Iterable[Place]) -> dict[Place, Data]:
         """The data at each place."""
         found: dict[Place, Data] = {}
         wanted: dict[str, dict[int, list[Place]]] = {}
+        objects: dict[Place, Object] = {}
         for place in dict.fromkeys(places):
             tgid, address, ns, physical = place
             if address >= KERNEL_HALF:
@@ -158,15 +159,34 @@ class Names:
                 found[place] = Data("file", PurePosixPath(path).name)
             elif isinstance(mapping, FileMapping):
                 found[place] = Data("file", PurePosixPath(mapping.path).name)
+            elif (allocated := self._allocated(tgid, address, ns)) is not None:
+                objects[place] = allocated
             elif isinstance(mapping, AnonymousMapping):
                 found[place] = Data("memory", mapping.name)
             else:
                 found[place] = Data("?", UNNAMED)
+        found |= self._heap_data(objects)
         for path, addresses in wanted.items():
             ordered = sorted(addresses)
             for address, variable in zip(ordered, self._variables_of(path).names(ordered), strict=True):
                 if variable is not None:
                     found.update(dict.fromkeys(addresses[address], _data(variable)))
+        return found
+
+    def _allocated(self, tgid: int, address: int, ns: int) -> Object | None:
+        process = self.processes.process(tgid, ns)
+        return None if process is None else process.allocated(address, ns)
+
+    def _heap_data(self, objects: Mapping[Place, Object]) -> dict[Place, Data]:
+        """Objects of the allocator are named by the call that made them."""
+        calls = {place: (place[0], one.caller - 1, one.ns) for place, one in objects.items()}
+        code = self.code(calls.values())
+        found = {}
+        for place, one in objects.items():
+            caller = code[calls[place]]
+            name = f"object of {caller.function} {caller.line}".rstrip()
+            offset = place[1] - one.begin
+            found[place] = Data("heap", name, f"{name}+{offset:#x}" if offset else name, "", caller.line)
         return found
 
     def _kernel_data(self, address: int, physical: int) -> Data:
@@ -220,6 +240,13 @@ class Names:
     @cached_property
     def _by_real_path(self) -> dict[str, Path]:
         return {real_path(path): host for path, host in self.files.items()}
+
+
+def _plain(found: dict[tuple[int, int, int], Code]) -> dict[tuple[int, int, int], Code]:
+    """The code with demangled names."""
+    mangled = sorted({code.function for code in found.values() if code.function.startswith(MANGLED)})
+    plain = demangled(mangled)
+    return {place: replace(code, function=plain.get(code.function, code.function)) for place, code in found.items()}
 
 
 def _data(variable: Variable) -> Data:

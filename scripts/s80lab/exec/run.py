@@ -26,7 +26,7 @@ from s80lab.guest.process import POLL_S, Guest, short_socket
 from s80lab.guest.qemu import Qemu
 
 MACHINE, PROTOCOL, KERNEL, CLASSES = "machine.toml", "protocol.toml", "kernel.txt", "classes.toml"
-SNAPSHOTS, SUMS, MAPPINGS = "snapshots.jsonl", "sums.bin", "mappings.jsonl"
+SNAPSHOTS, SUMS, MAPPINGS, ALLOCATOR = "snapshots.jsonl", "sums.bin", "mappings.jsonl", "allocator.txt"
 NO_WINDOW = 10**15
 """Instructions of a sampling interval that never ends."""
 SIGNALLED = 128

@@ -186,7 +186,7 @@ def _rows(accesses: Sequence[Access]) -> list[str]:
     for (offset, data, code, source), same in found.items():
         loads, stores, upgrades = (sum(getattr(one, name) for one in same) for name in ("loads", "stores", "upgrades"))
         processors = sorted({number for one in same for number in one.processors})
-        place = ", ".join(part for part in (shorten(data, NAME_WIDTH), code, source) if part)
+        place = ", ".join(part for part in (shorten(data, NAME_WIDTH), shorten(code, NAME_WIDTH), source) if part)
         text = f"  {offset:>4} {loads:>10,} {stores:>10,} {upgrades:>10,}  {ranges(processors):12} {place}"
         rows.append((loads + stores + upgrades, text))
     return [text for _, text in sorted(rows, key=lambda row: -row[0])]

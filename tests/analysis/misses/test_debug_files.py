@@ -6,7 +6,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from s80lab.analysis.misses.debug_files import ADDR2LINE, DebugFiles, source_lines, state_now
+from s80lab.analysis.misses.debug_files import ADDR2LINE, DebugFiles, own_lines, source_lines, state_now
 from s80lab.guest.kernel.elf import Elf
 
 SOURCE = """int first(int x) {
@@ -60,3 +60,12 @@ def test_kernel_is_found_by_version_and_build_id(tmp_path: Path) -> None:
     assert files.find_kernel("6.1.1", elf.build_id) is None
     assert files.state()[f"{elf.build_id} 6.1.0"] == str(kernel.stat().st_size)
     assert state_now(files.state()).keys() == files.state().keys()
+
+
+def test_own_lines_of_inlined_library_code_are_those_of_its_user(tmp_path: Path) -> None:
+    source, program = tmp_path / "used.cpp", tmp_path / "used"
+    source.write_text("#include <vector>\nint main(int n, char**) {\n    return std::vector<int>(n).size();\n}\n")
+    subprocess.run(["g++", "-g", "-O2", "-fno-exceptions", "-o", program, source], check=True)
+    (main,) = (one for one in Elf(program).functions() if one.name == "main")
+    lines = set(own_lines(program, range(main.address, main.address + main.size)).values())
+    assert {line.rpartition("/")[2].partition(":")[0] for line in lines} == {"used.cpp"}

@@ -150,3 +150,32 @@ def test_bytes_of_names_are_utf_8(tmp_path: Path) -> None:
 def test_damaged_line_is_refused(tmp_path: Path, damaged: str) -> None:
     with pytest.raises(UserError, match=r"mappings.jsonl: line 2 cannot be read \(.+\); execute the program again"):
         read(tmp_path, file(1, 0x1000, 0x2000), damaged)
+
+
+def made(ns: int, begin: int, size: int, caller: int, tgid: int = 7) -> str:
+    return json.dumps({"ns": ns, "event": "object", "tgid": tgid, "begin": begin, "size": size, "caller": caller})
+
+
+def test_latest_object_at_an_address_counts(tmp_path: Path) -> None:
+    found = read(
+        tmp_path,
+        memory(1, 0x1000, 0x9000, "[heap]"),
+        *(made(10, 0x1000, 0x1000, 1), made(20, 0x1800, 0x20, 2), made(20, 0x1800, 0x20, 3), made(30, 0x1000, 0x10, 4)),
+        fork(40, 8),
+        *(made(50, 0x1000, 0x10, 5, tgid=8), line(60, "exec", 7)),
+    )
+
+    def caller(address: int, ns: int, tgid: int = 7) -> int | None:
+        process = found.process(tgid, ns)
+        at = process.allocated(address, ns) if process else None
+        return at.caller if at else None
+
+    parent = [caller(address, ns) for address, ns in ((0x1FFF, 45), (0x2000, 45), (0x1800, 45), (0x1800, 19))]
+    assert parent == [None, None, None, None]  # exec has removed them, earlier times included
+    child = [caller(at, 55, 8) for at in (0x1FFF, 0x2000, 0x1810, 0x1820, 0x100F, 0x1010)]
+    assert child == [1, None, 3, 1, 5, 1]
+    assert caller(0x1000, 45, 8) == 4
+
+
+def test_object_of_an_unknown_process_is_left_out(tmp_path: Path) -> None:
+    assert read(tmp_path, made(10, 0x1000, 16, 1, tgid=99)).process(99, 20) is None

@@ -21,6 +21,8 @@ SYSTEM = Path("/usr/lib/debug")
 ADDR2LINE = "addr2line"
 # The file name in an answer of addr2line if the location is not known.
 _NOWHERE = "??"
+# Where headers and the libraries of languages are, as debug information names them.
+_LIBRARIES = ("/usr/include/", "/usr/lib/", "/usr/local/include/", "/rustc/", "/usr/src/rustc")
 
 
 def debug_roots() -> tuple[Path, ...]:
@@ -90,6 +92,31 @@ def source_lines(path: Path, addresses: Sequence[int]) -> Mapping[int, str]:
         name, _, line = answer.partition(" ")[0].rpartition(":")
         if not name.startswith(_NOWHERE) and line.isdecimal() and line != "0":
             found[address] = f"{short_path(name)}:{line}"
+    return found
+
+
+def own_lines(path: Path, addresses: Sequence[int]) -> Mapping[int, str]:
+    """Like `source_lines`, but inlined code of a system's header or of a language's library belongs to the line that
+    uses it: `new` in a container of C++ to the line with the container."""
+    try:
+        process = Popen([ADDR2LINE, "-a", "-i", "--exe", str(path)], stdin=PIPE, stdout=PIPE, stderr=PIPE, text=True)
+    except OSError:
+        return {}
+    answers, _ = process.communicate("".join(f"{address:#x}\n" for address in addresses))
+    frames: list[list[str]] = []
+    for answer in answers.splitlines():
+        if answer.startswith("0x"):
+            frames.append([])
+        elif frames:
+            name, _, line = answer.partition(" ")[0].rpartition(":")
+            if not name.startswith(_NOWHERE) and line.isdecimal() and line != "0":
+                frames[-1].append(f"{name}:{line}")
+    found = {}
+    for address, names in zip(addresses, frames, strict=False):
+        if names:
+            own = next((name for name in names if not name.startswith(_LIBRARIES)), names[-1])
+            file, _, line = own.rpartition(":")
+            found[address] = f"{short_path(file)}:{line}"
     return found
 
 

@@ -61,6 +61,16 @@ class AnonymousMapping:
 Mapping = FileMapping | AnonymousMapping
 
 
+@dataclass(frozen=True)
+class Object:
+    """Memory that a program got from its allocator (malloc, new). caller: the address after the call. ns: when."""
+
+    begin: int
+    size: int
+    caller: int
+    ns: int
+
+
 @dataclass
 class Process:
     """One process. names: (time, name) since it began or executed a program. began: 0 if it began before the model.
@@ -75,6 +85,7 @@ class Process:
     # (time, mapping); None: exec removed all mappings.
     _changes: list[tuple[int, Mapping | None]] = field(default_factory=list)
     _has_threads: bool = False
+    _objects: list[Object] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -96,6 +107,26 @@ class Process:
                 return
             if isinstance(mapping, FileMapping):
                 yield mapping
+
+    def allocated(self, address: int, ns: int) -> Object | None:
+        """The latest object that the allocator had given at an address before a time. It may have been freed."""
+        found: Object | None = None
+        for size, (begins, objects) in self._by_size.items():
+            first, last = bisect_right(begins, address - size), bisect_right(begins, address)
+            for one in objects[first:last]:
+                if address < one.begin + one.size and one.ns <= ns and (found is None or one.ns >= found.ns):
+                    found = one
+        return found
+
+    @cached_property
+    def _by_size(self) -> dict[int, tuple[list[int], list[Object]]]:
+        """The objects by address, apart for each power of two that their size does not exceed: few begin so close
+        before an address that they may contain it."""
+        groups: defaultdict[int, list[Object]] = defaultdict(list)
+        for one in self._objects:
+            groups[1 << max(one.size - 1, 0).bit_length()].append(one)
+        ordered = {size: sorted(several, key=lambda one: one.begin) for size, several in groups.items()}
+        return {size: ([one.begin for one in several], several) for size, several in ordered.items()}
 
     def last_code(self, pc: int) -> FileMapping | None:
         """The last file that the process ever mapped as code at an address."""
@@ -247,13 +278,22 @@ class _Comm(_Event):
     event: Literal["comm"]
 
 
+class _Object(Strict):
+    event: Literal["object"]
+    ns: _Number
+    tgid: _Number
+    begin: _Number
+    size: _Number
+    caller: _Number
+
+
 class _Exit(_Event):
     event: Literal["exit"]
     status: _Number
 
 
-_EVENT: TypeAdapter[_Mmap | _Fork | _Exec | _Comm | _Exit] = TypeAdapter(
-    Annotated[_Mmap | _Fork | _Exec | _Comm | _Exit, Field(discriminator="event")]
+_EVENT: TypeAdapter[_Mmap | _Fork | _Exec | _Comm | _Exit | _Object] = TypeAdapter(
+    Annotated[_Mmap | _Fork | _Exec | _Comm | _Exit | _Object, Field(discriminator="event")]
 )
 
 
@@ -270,13 +310,19 @@ def read_processes(path: Path) -> Processes:
     return Processes(dict(found))
 
 
-def _apply(found: defaultdict[int, list[Process]], event: _Mmap | _Fork | _Exec | _Comm | _Exit) -> None:
+def _apply(found: defaultdict[int, list[Process]], event: _Mmap | _Fork | _Exec | _Comm | _Exit | _Object) -> None:
     if isinstance(event, _Fork) and not event.thread:
         parents = found.get(event.parent, [])
         inherited = parents[-1]._inherited() if parents else []
         threads = bool(parents) and parents[-1]._has_threads
-        child = Process(event.tgid, event.parent, event.ns, [(event.ns, event.comm)], None, None, inherited, threads)
+        objects = list(parents[-1]._objects) if parents else []
+        names = [(event.ns, event.comm)]
+        child = Process(event.tgid, event.parent, event.ns, names, None, None, inherited, threads, objects)
         found[event.tgid].append(child)
+        return
+    if isinstance(event, _Object):
+        for process in found.get(event.tgid, [])[-1:]:
+            process._objects.append(Object(event.begin, event.size, event.caller, event.ns))
         return
     if event.tgid not in found:  # it is older than the recording
         found[event.tgid].append(Process(event.tgid, None, 0, [(0, event.comm)]))
@@ -288,6 +334,7 @@ def _apply(found: defaultdict[int, list[Process]], event: _Mmap | _Fork | _Exec 
             process._add(event.ns, event.mapping())
         case _Exec():
             process._add(event.ns, None)
+            process._objects.clear()
         case _Comm() if event.pid == event.tgid:
             process.names.append((event.ns, event.comm))
         case _Exit() if event.pid == event.tgid:

@@ -44,7 +44,7 @@ _PLAIN = "--no-verbose"
 # How the name of a variable was found.
 FROM_DEBUG, FROM_SYMBOL, FROM_SECTION = "debug information", "symbol", "section"
 _DEBUG_SECTIONS = (".debug_info", ".zdebug_info")
-_MANGLED = ("_Z", "_R", "__Z")
+MANGLED = ("_Z", "_R", "__Z")
 # What Rust's macro thread_local! adds to the name of a variable.
 _OF_RUST_MACRO = re.compile(r"(::\{[^:]*\})*::__RUST_STD_INTERNAL_VAL$")
 # Symbols before an address that are tried: a longer symbol may contain shorter ones.
@@ -160,7 +160,7 @@ class Variables:
                 or (self._thread_local_place(address) if thread_local else self._from_section(address))
             )
         named = {each.name for each in found.values() if each and each.origin == FROM_SYMBOL}
-        plain = demangled(sorted(name for name in named if name.startswith(_MANGLED)))
+        plain = demangled(sorted(name for name in named if name.startswith(MANGLED)))
         return [_renamed(found[address], plain) for address in addresses]
 
     def _from_debug(self, address: int, symbol: Symbol | None, thread_local: bool) -> Variable | None:

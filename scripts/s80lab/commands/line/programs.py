@@ -117,6 +117,9 @@ def exec_program(
         bool,
         typer.Option("--misses/--no-misses", help="Name the code and data of misses. Without it the run is faster."),
     ] = True,
+    heap: Annotated[
+        bool, typer.Option("--heap/--no-heap", help="Name objects of malloc and new by the line that made them.")
+    ] = True,
     warmup: Annotated[
         int, typer.Option(min=0, max=1000, metavar="N", help="Execute the program N times before the measured run.")
     ] = 0,

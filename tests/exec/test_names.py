@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Names of data in the guest: fields, objects of the heap, thread-local data, in C and C++, programs and libraries."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.exec.conftest import Exec
+
+pytestmark = pytest.mark.guest
+
+HEAP = """
+#include <pthread.h>
+#include <stdlib.h>
+struct pair { long first, second; };
+static void* add(void* p) {
+    for (int i = 0; i < 100000; ++i) __atomic_fetch_add((long*)p, 1, __ATOMIC_RELAXED);
+    return p;
+}
+static struct pair* make(void) {
+    return calloc(1, sizeof(struct pair)); // here
+}
+int main(void) {
+    pthread_t t[2];
+    struct pair* pair = make();
+    pthread_create(&t[0], 0, add, &pair->first);
+    pthread_create(&t[1], 0, add, &pair->second);
+    for (int i = 0; i < 2; ++i) pthread_join(t[i], 0);
+    return 0;
+}
+"""
+VECTOR = """
+#include <atomic>
+#include <thread>
+#include <vector>
+int main() {
+    std::vector<std::atomic<long>> counters(2); // here
+    std::thread other([&] { for (int n = 0; n < 100000; ++n) counters[0]++; });
+    for (int n = 0; n < 100000; ++n) counters[1]++;
+    other.join();
+}
+"""
+LIBRARY = """
+#include <pthread.h>
+struct { long calls; long errors; } shared_totals;
+static void* add(void* p) {
+    for (int i = 0; i < 100000; ++i) __atomic_fetch_add((long*)p, 1, __ATOMIC_RELAXED);
+    return p;
+}
+void count(void) {
+    pthread_t t[2];
+    pthread_create(&t[0], 0, add, &shared_totals.calls);
+    pthread_create(&t[1], 0, add, &shared_totals.errors);
+    for (int i = 0; i < 2; ++i) pthread_join(t[i], 0);
+}
+"""
+CALLER = "void count(void); int main(void) { count(); return 0; }"
+
+
+def _top(ran: Exec, folder: Path) -> dict[str, Any]:
+    """The line that moved most."""
+    found: dict[str, Any] = json.loads((folder / "report.json").read_text())
+    line: dict[str, Any] = found["contention"]["lines"][0]
+    return line
+
+
+def _line_of(source: str) -> int:
+    return next(number for number, line in enumerate(source.splitlines(), 1) if "// here" in line)
+
+
+def _data(line: dict[str, Any]) -> set[str]:
+    return {access["data"] for access in line["accesses"] if access["loads"] + access["upgrades"] > 1000}
+
+
+@pytest.mark.parametrize(("language", "source"), [("c", HEAP), ("c++", VECTOR)])
+def test_heap_object_is_named_by_the_line_that_made_it(
+    language: str, source: str, execute: Exec, tmp_path: Path
+) -> None:
+    file = tmp_path / ("made.c" if language == "c" else "made.cpp")
+    file.write_text(source)
+    compiler = "gcc" if language == "c" else "g++"
+    subprocess.run([compiler, "-g", "-O2", "-pthread", "-o", tmp_path / "made", file], check=True)
+    assert execute("--json", "report.json", "./made").code == 0
+    line = _top(execute, tmp_path)
+    place = f"{file.name}:{_line_of(source)}"
+    assert line["kind"] == "false sharing"
+    assert {name.rpartition("/")[2] for name in _data(line)} == {place, f"{place}+0x8"}
+    assert execute("--no-heap", "--json", "report.json", "./made").code == 0
+    assert _data(_top(execute, tmp_path)) == {"[heap]"}
+
+
+def test_fields_of_a_shared_library_are_named(execute: Exec, compiled: Callable[..., Path], tmp_path: Path) -> None:
+    compiled(LIBRARY, "-g", "-O2", "-shared", "-fPIC", name="libcount.so")
+    compiled(CALLER, f"-L{tmp_path}", "-lcount", f"-Wl,-rpath,{tmp_path}", name="caller")
+    assert execute("--json", "report.json", "./caller").code == 0
+    line = _top(execute, tmp_path)
+    assert _data(line) == {"shared_totals.calls", "shared_totals.errors"}
+    assert {access["code"] for access in line["accesses"] if access["loads"] > 1000} == {"libcount.so: add"}
