@@ -139,8 +139,17 @@ def contention_of(sums: Sums, names: Names) -> Contention:
     rows = _rows_by_line(shared.line, top)
     order = np.argsort(-records["count"].astype(np.int64), kind="stable")[:MOST_NAMED]
     code, data = _named(sums, order, names)
+    several = np.concatenate([rows[line] for line in top]) if top else np.zeros(0, dtype=np.int64)
+    named_rows = iter(zip(*_named(exact, several, names), strict=True))  # one search for all lines
     lines = [
-        _line(exact, rows[line], int(shared.numbers[line]), PATTERNS[int(shared.pattern[line])], names) for line in top
+        _line(
+            exact,
+            rows[line],
+            int(shared.numbers[line]),
+            PATTERNS[int(shared.pattern[line])],
+            [next(named_rows) for _ in rows[line]],
+        )
+        for line in top
     ]
     named = [
         index
@@ -194,10 +203,11 @@ def _cleared(data: Data, code: Code) -> Data:
     return CLEARED if data == FREED and code.file == "kernel" and code.function.startswith("clear_page") else data
 
 
-def _line(sums: Sums, rows: NDArray[np.int64], physical: int, pattern: str, names: Names) -> Line:
+def _line(sums: Sums, rows: NDArray[np.int64], physical: int, pattern: str, names: Sequence[tuple[Code, Data]]) -> Line:
+    """names: code and data of each row."""
     records = sums.records[rows]
     count = records["count"].astype(np.int64)
-    code, data = _named(sums, rows, names)
+    code, data = zip(*names, strict=True)
     by_cache, upgrade, stores = sums.by_cache[rows], ~sums.misses[rows], sums.stores[rows]
     sources = np.array(sums.labels["source"])[records["source"]]
     groups: defaultdict[tuple[int, str, str, str, str, str], list[int]] = defaultdict(list)

@@ -4,6 +4,7 @@ processes mapped when the access happened."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -14,7 +15,7 @@ from s80lab.analysis.misses.fields import Fields
 from s80lab.analysis.misses.functions import Program, program
 from s80lab.analysis.misses.memory import MemoryMap
 from s80lab.analysis.misses.names import NAMELESS
-from s80lab.analysis.misses.processes import AnonymousMapping, FileMapping, Object, Processes
+from s80lab.analysis.misses.processes import AnonymousMapping, FileMapping, Object, Process, Processes
 from s80lab.analysis.misses.variables import MANGLED, Variable, Variables, demangled
 from s80lab.base.errors import UserError
 from s80lab.exec.libraries import is_elf
@@ -26,6 +27,8 @@ KERNEL_HALF = 1 << 63
 UNNAMED = "?"
 NO_ADDRESS = (1 << 64) - 1
 _PAGE = 4096
+# Parts of files that begin before an address and are tried: a program that another one replaced may have lain there.
+_TRIED = 8
 
 
 @dataclass(frozen=True)
@@ -86,15 +89,17 @@ class _File:
     def loads(self) -> list[Load]:
         return self.elf.loads()
 
-    def linked(self, mapping: FileMapping, address: int) -> int | None:
-        """The linked address of an address, if it belongs to the file's loaded parts at the place that the mapping
-        shows."""
-        for load in self.loads:
-            if load.offset // _PAGE * _PAGE == mapping.offset:
-                linked = address - mapping.begin + load.address // _PAGE * _PAGE
-                inside = any(each.address <= linked < each.address + each.memory for each in self.loads)
-                return linked if inside else None
-        return None
+
+@dataclass(frozen=True)
+class _Module:
+    """A loaded part of a file in a process: its addresses, when it was mapped, and how far it is from the linked
+    addresses."""
+
+    begin: int
+    end: int
+    ns: int
+    path: str
+    shift: int
 
 
 @dataclass
@@ -109,6 +114,7 @@ class Names:
     debug: DebugFiles = field(default_factory=DebugFiles)
     _elves: dict[str, _File | None] = field(default_factory=dict)
     _variables: dict[str, Variables] = field(default_factory=dict)
+    _modules: dict[int, tuple[list[int], list[_Module]]] = field(default_factory=dict)
 
     def code(self, places: Iterable[tuple[int, int, int]]) -> dict[tuple[int, int, int], Code]:
         """The code at each place: process, address, simulated time."""
@@ -214,20 +220,37 @@ class Names:
         process = self.processes.process(tgid, ns)
         if process is None:
             return None
-        for mapping in process.files(ns):
+        if id(process) not in self._modules:
+            self._modules[id(process)] = self._modules_of(process)
+        begins, modules = self._modules[id(process)]
+        found: _Module | None = None
+        for one in modules[max(bisect_right(begins, address) - _TRIED, 0) : bisect_right(begins, address)]:
+            if address < one.end and one.ns <= ns and (found is None or one.ns >= found.ns):
+                found = one
+        return None if found is None else (found.path, address - found.shift)
+
+    def _modules_of(self, process: Process) -> tuple[list[int], list[_Module]]:
+        """The loaded parts of all ELF files that a process ever mapped, by address."""
+        found: dict[tuple[int, int, str], _Module] = {}
+        for ns, mapping in process.files():
             file = self._file(mapping.path)
-            if file is None:
-                continue
-            linked = file.linked(mapping, address)
-            if linked is not None:
-                return mapping.path, linked
-        return None
+            for load in [] if file is None else file.loads:
+                if load.offset // _PAGE * _PAGE == mapping.offset:
+                    shift = mapping.begin - load.address // _PAGE * _PAGE
+                    for part in file.loads if file is not None else ():
+                        begin = part.address + shift
+                        found.setdefault(
+                            (begin, begin + part.memory, mapping.path),
+                            _Module(begin, begin + part.memory, ns, mapping.path, shift),
+                        )
+                    break
+        modules = sorted(found.values(), key=lambda one: one.begin)
+        return [one.begin for one in modules], modules
 
     def _file(self, path: str) -> _File | None:
-        path = real_path(path) if path.startswith("/") else path
         if path not in self._elves:
             self._elves[path] = None
-            host = self._by_real_path.get(path)
+            host = self._by_real_path.get(real_path(path) if path.startswith("/") else path)
             if host is not None and is_elf(host):
                 try:
                     elf = Elf(host)

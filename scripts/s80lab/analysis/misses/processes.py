@@ -99,14 +99,9 @@ class Process:
         place = bisect_right(times, ns) - 1
         return mappings[place] if place >= 0 else None
 
-    def files(self, ns: int) -> Iterator[FileMapping]:
-        """The parts of files that were mapped between the last exec before a time and that time, latest first; also
-        those that later mappings covered in part."""
-        for _, mapping in reversed(self._changes[: bisect_right(self._changes, ns, key=lambda change: change[0])]):
-            if mapping is None:
-                return
-            if isinstance(mapping, FileMapping):
-                yield mapping
+    def files(self) -> Iterator[tuple[int, FileMapping]]:
+        """The parts of files that the process ever mapped, and when."""
+        yield from ((ns, mapping) for ns, mapping in self._changes if isinstance(mapping, FileMapping))
 
     def allocated(self, address: int, ns: int) -> Object | None:
         """The latest object that the allocator had given at an address before a time. It may have been freed."""
