@@ -143,8 +143,7 @@ def contention_of(sums: Sums, names: Names) -> Contention:
     named_rows = iter(zip(*_named(exact, several, names), strict=True))  # one search for all lines
     lines = [
         _line(
-            exact,
-            rows[line],
+            replace(exact, records=exact.records[rows[line]]),
             int(shared.numbers[line]),
             PATTERNS[int(shared.pattern[line])],
             [next(named_rows) for _ in rows[line]],
@@ -203,18 +202,18 @@ def _cleared(data: Data, code: Code) -> Data:
     return CLEARED if data == FREED and code.file == "kernel" and code.function.startswith("clear_page") else data
 
 
-def _line(sums: Sums, rows: NDArray[np.int64], physical: int, pattern: str, names: Sequence[tuple[Code, Data]]) -> Line:
-    """names: code and data of each row."""
-    records = sums.records[rows]
+def _line(sums: Sums, physical: int, pattern: str, names: Sequence[tuple[Code, Data]]) -> Line:
+    """sums: those of the line. names: code and data of each record."""
+    records = sums.records
     count = records["count"].astype(np.int64)
     code, data = zip(*names, strict=True)
-    by_cache, upgrade, stores = sums.by_cache[rows], ~sums.misses[rows], sums.stores[rows]
+    by_cache, upgrade, stores = sums.by_cache, ~sums.misses, sums.stores
     sources = np.array(sums.labels["source"])[records["source"]]
     groups: defaultdict[tuple[int, str, str, str, str, str], list[int]] = defaultdict(list)
-    for place in range(len(rows)):
+    for place in range(len(records)):
         if by_cache[place] or upgrade[place]:
             who = sums.whos[int(records["who"][place])]
-            key = (int(sums.offset[rows[place]]), data[place].full, data[place].declared, who.comm,
+            key = (int(sums.offset[place]), data[place].full, data[place].declared, who.comm,
                    _function(code[place]), code[place].line)  # fmt: skip
             groups[key].append(place)
     accesses = [
@@ -229,7 +228,7 @@ def _line(sums: Sums, rows: NDArray[np.int64], physical: int, pattern: str, name
         for key, places in groups.items()
     ]
     accesses.sort(key=lambda one: (one.offset, -one.loads - one.stores - one.upgrades))
-    true, false = (int(count[sums.misses[rows] & sums.shared(how)[rows]].sum()) for how in ("true", "false"))
+    true, false = (int(count[sums.misses & sums.shared(how)].sum()) for how in ("true", "false"))
     readers = sorted({int(one) for one in records["core"][~stores]})
     writers = sorted({int(one) for one in records["core"][stores]})
     return Line(
@@ -237,7 +236,7 @@ def _line(sums: Sums, rows: NDArray[np.int64], physical: int, pattern: str, name
         kind=_kind(pattern, true, false),
         transfers=int(count[by_cache].sum()),
         upgrades=int(count[upgrade].sum()),
-        memory=int(count[sums.by_memory[rows]].sum()),
+        memory=int(count[sums.by_memory].sum()),
         stall_cycles=int(records["stall"].sum()),
         true=true,
         false=false,

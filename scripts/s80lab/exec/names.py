@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from s80lab.analysis.misses.debug_files import DebugFiles, own_lines
 from s80lab.analysis.misses.fields import Fields
@@ -129,14 +129,14 @@ class Names:
             mapping = self.processes.code(tgid, pc, ns)
             file = None if mapping is None else self._file(mapping.path)
             if mapping is None or file is None:
-                found[place] = Code("" if mapping is None else PurePosixPath(mapping.path).name, UNNAMED)
+                found[place] = Code("" if mapping is None else _name(mapping.path), UNNAMED)
                 continue
             address = file.elf.loaded(mapping.offset_of(pc))
             if address is None:
-                found[place] = Code(PurePosixPath(mapping.path).name, UNNAMED)
+                found[place] = Code(_name(mapping.path), UNNAMED)
                 continue
             begin, name = file.functions.function(address)
-            found[place] = Code(PurePosixPath(mapping.path).name, name or f"+{begin:#x}")
+            found[place] = Code(_name(mapping.path), name or f"+{begin:#x}")
             wanted.setdefault(mapping.path, {}).setdefault(address, []).append(place)
         for path, addresses in wanted.items():
             file = self._file(path)
@@ -162,9 +162,9 @@ class Names:
             if module is not None:
                 path, linked = module
                 wanted.setdefault(path, {}).setdefault(linked, []).append(place)
-                found[place] = Data("file", PurePosixPath(path).name)
+                found[place] = Data("file", _name(path))
             elif isinstance(mapping, FileMapping):
-                found[place] = Data("file", PurePosixPath(mapping.path).name)
+                found[place] = Data("file", _name(mapping.path))
             elif (allocated := self._allocated(tgid, address, ns)) is not None:
                 objects[place] = allocated
             elif isinstance(mapping, AnonymousMapping):
@@ -263,6 +263,10 @@ class Names:
     @cached_property
     def _by_real_path(self) -> dict[str, Path]:
         return {real_path(path): host for path, host in self.files.items()}
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
 
 
 def _plain(found: dict[tuple[int, int, int], Code]) -> dict[tuple[int, int, int], Code]:
