@@ -24,11 +24,10 @@ enum class Reason : std::uint8_t { cold, capacity, conflict, coherence, none };
 /// For coherence misses: whether other cores had written the bytes that the core now accesses.
 enum class Sharing : std::uint8_t { none, true_sharing, false_sharing };
 
-/// Bytes for which one bit of `reads` and `writes` stands: a sixteenth of a line, but at least a word.
+/// Bytes for which one bit of `reads` and `writes` stands: a sixteenth of a line.
 constexpr std::uint64_t granule_bytes(std::uint64_t line_bytes) {
     constexpr std::uint64_t kGranules = 16;
-    constexpr std::uint64_t kWord = 8;
-    return line_bytes / kGranules > kWord ? line_bytes / kGranules : kWord;
+    return line_bytes > kGranules ? line_bytes / kGranules : 1;
 }
 
 /// Simulated time of a processor's clock (1/256 cycle since the epoch began) in the epoch that is played.

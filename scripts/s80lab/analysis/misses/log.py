@@ -164,7 +164,7 @@ class Log:
     @property
     def granule(self) -> int:
         """Bytes per granule: a line's use is recorded in 16 bits, one per granule."""
-        return max(8, self.line_bytes // 16)
+        return max(1, self.line_bytes // 16)
 
     def from_state(self, state: str) -> NDArray[np.bool_]:
         """Mask of the misses that a cache serviced which held the line in this state."""

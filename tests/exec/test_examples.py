@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The programs of examples/ have the counts that examples/README.md shows."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.exec.conftest import Exec
+
+from s80lab.base import paths
+
+EXAMPLES = paths.ROOT / "examples"
+THREADS = 4
+_ROW = re.compile(r"^\| \[(\w+)\.c\]\(\1\.c\)[^|]*\| (fixed|free|-) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", re.MULTILINE)
+TABLE = {row[0]: row[1:] for row in _ROW.findall((EXAMPLES / "README.md").read_text(encoding="utf-8"))}
+TOLERANCE = {"fixed": 0.01, "free": 0.05, "-": 0}
+
+
+def test_every_example_has_a_row() -> None:
+    assert set(TABLE) == {path.stem for path in EXAMPLES.glob("*.c")}
+
+
+def _value(text: str) -> int:
+    """`n + 1` for THREADS threads."""
+    first, sign, second = re.fullmatch(r"(n|\d+)(?: ([+-]) (\d+))?", text).groups()  # type: ignore[union-attr]
+    value = THREADS if first == "n" else int(first)
+    return value + int(f"{sign or '+'}{second or 0}")
+
+
+@pytest.mark.guest
+@pytest.mark.parametrize("name", TABLE)
+def test_example_has_the_counts_of_its_row(name: str, execute: Exec, tmp_path: Path) -> None:
+    order, transfers, upgrades, moved = TABLE[name]
+    source = EXAMPLES / f"{name}.c"
+    subprocess.run(["gcc", "-g", "-O2", "-pthread", "-Wall", "-Werror", "-o", tmp_path / name, source], check=True)
+    ran = execute("--markers", "--per", "operation", "--json", "report.json", "--", f"./{name}", str(THREADS))
+    assert ran.code == 0, ran.stderr
+    report = json.loads((tmp_path / "report.json").read_text())
+    user = report["counts"]["user"]
+    from_caches = (user["l2_misses"] - user["misses"]["memory"]) / report["calls"]
+    tolerance = TOLERANCE[order]
+    assert from_caches == pytest.approx(_value(transfers), rel=tolerance, abs=0.005)
+    assert user["upgrades"] / report["calls"] == pytest.approx(_value(upgrades), rel=tolerance, abs=0.005)
+    line = report["contention"]["lines"][0]
+    names = {access["data"] for access in line["accesses"] if access["loads"] + access["upgrades"] > 100}
+    variables = [text.partition("[")[0] for text in re.findall(r"`([\w\[\].]+)`", moved)]
+    if variables:
+        assert names and all(one.startswith(tuple(variables)) for one in names)
+    assert (line["kind"] == "false sharing") == ("false sharing" in moved) or not variables
