@@ -46,6 +46,8 @@ struct words {
 
 enum {
     page_bytes = 4096,
+    line_bytes = 512,
+    message_bytes = 400,
     relay_bytes = 65536,
     streams = 2,
     ready_ms = 60000,
@@ -57,34 +59,49 @@ enum {
     not_found = 127,
     not_executable = 126,
 };
-static const char job_path[] = "/.s80lab/job";
-static const char archive_path[] = "/.s80lab/root.tar";
-static const char input_path[] = "/.s80lab/stdin";
+static const char job_path[] = "/lower/.s80lab/job"; /* an archive of the user cannot replace it */
+static const char archive_path[] = "/root/.s80lab/root.tar";
+static const char input_path[] = "/lower/.s80lab/stdin";
 /* erofs: Documentation/filesystems/erofs.rst; the superblock begins at byte 1024 with its magic number. */
 static const long superblock_at = 1024;
 static const uint32_t erofs_magic = 0xE0F5E1E2;
+
+/* What is done before a program runs. */
+enum step { at_program, at_files, at_user, at_folder };
+static const char* const step_name[] = {"program", "files", "user", "folder"};
 
 static int to_host = -1;
 
 static void tell(const char* form, ...) __attribute__((format(printf, 1, 2)));
 static void tell(const char* form, ...) {
-    char line[512];
+    char line[line_bytes];
     va_list arguments;
     va_start(arguments, form);
-    const int length = vsnprintf(line, sizeof line - 1, form, arguments);
+    vsnprintf(line, sizeof line - 1, form, arguments);
     va_end(arguments);
+    const size_t length = strlen(line);
     line[length] = '\n';
-    if (write(to_host, line, (size_t)length + 1) < 0) return; /* the host sees that nothing comes */
+    if (write(to_host, line, length + 1) < 0) return; /* the host sees that nothing comes */
 }
 
 static void wait_for_end(void) {
     for (;;) pause();
 }
 
-/* Nothing can go on: the host prints the sentence. */
-static void fail(const char* what) {
-    tell("{\"event\": \"error\", \"message\": \"%s: %s\"}", what, strerror(errno));
+/* Nothing can go on: the host prints the sentence. What names of files may contain and JSON may not becomes
+ * `?`. */
+static void fail_because(const char* what, const char* why) {
+    char message[message_bytes];
+    snprintf(message, sizeof message, "%s: %s", what, why);
+    for (char* c = message; *c != '\0'; ++c) {
+        if (*c < ' ' || *c > '~' || *c == '"' || *c == '\\') *c = '?';
+    }
+    tell("{\"event\": \"error\", \"message\": \"%s\"}", message);
     wait_for_end();
+}
+
+static void fail(const char* what) {
+    fail_because(what, strerror(errno));
 }
 
 static void attach(const char* device, const char* place, const char* kind, unsigned long flags,
@@ -159,15 +176,44 @@ static void move(const char* place) {
     if (mount(place, to, NULL, MS_MOVE, NULL) != 0) fail(to);
 }
 
-/* The image is read-only. What the program writes goes to memory. */
+/* Unpacks the archive of the user, if there is one, over the files of the image. Links of the archive may be
+ * absolute, so this happens in the root to be. It happens before the kernel's file systems move there: they
+ * cover what an archive has in /dev or /proc. */
+static void unpack_root(void) {
+    struct stat status;
+    if (stat(archive_path, &status) != 0) return;
+    int errors[2];
+    if (pipe2(errors, O_CLOEXEC) != 0) fail("pipe");
+    const pid_t pid = fork();
+    if (pid == 0) {
+        if (dup2(errors[1], 2) < 0 || chroot("/root") != 0 || chdir("/") != 0) _exit(not_executable);
+        execl("/opt/busybox/tar", "tar", "-x", "-f", archive_path + strlen("/root"), NULL);
+        _exit(not_executable);
+    }
+    close(errors[1]);
+    /* The last line says why tar gave up. */
+    char text[message_bytes / 2] = "", last[sizeof text] = "";
+    FILE* const lines = fdopen(errors[0], "r");
+    while (lines != NULL && fgets(text, sizeof text, lines) != NULL) {
+        text[strcspn(text, "\n")] = '\0';
+        strcpy(last, text);
+    }
+    if (lines != NULL) fclose(lines);
+    int code = 0;
+    while (waitpid(pid, &code, 0) < 0 && errno == EINTR) continue;
+    if (code != 0)
+        fail_because("--rootfs: unpack the archive and give its folder; the guest could not unpack it", last);
+}
+
+/* The image, /lower, is read-only. What the program writes goes to memory. */
 static void enter_image(void) {
-    attach("/dev/pmem0", "/lower", "erofs", MS_RDONLY | MS_NOATIME, "dax");
     attach("upper", "/upper", "tmpfs", MS_NOATIME, "mode=755");
     mkdir("/upper/files", 0755);
     mkdir("/upper/work", 0755);
     attach("overlay", "/root", "overlay", MS_NOATIME,
            "lowerdir=/lower,upperdir=/upper/files,workdir=/upper/work");
     if (mount("/busybox", "/root/opt/busybox", NULL, MS_BIND, NULL) != 0) fail("/opt/busybox");
+    unpack_root();
     move("/dev");
     move("/proc");
     move("/sys");
@@ -186,9 +232,11 @@ struct job {
     const char* group;
     const char* limit_ns; /* of the guest's clock; 0: none */
     const char* seed;     /* 32 bytes in hexadecimal digits */
-    const char* region;  /* "whole": from the program's start to its end; else the program itself begins it */
-    const char* warmups; /* how often the program is executed before the measured run */
-    const char* setup;   /* a command of the shell that is executed first; empty: none */
+    /* Which of the measured region's markers this process executes, at the program's start and end: "begin",
+     * "end", "both" or "neither". */
+    const char* region;
+    const char* warmups;    /* how often the program is executed before the measured run */
+    const char* setup;      /* a command of the shell that is executed first; empty: none */
     const char* background; /* a command of the shell that runs beside the program; empty: none */
     const char* ready;      /* a TCP port or a path: the background command is awaited there */
     struct words files;     /* paths of files that the host wants back */
@@ -292,17 +340,42 @@ static void set_limit(int resource, rlim_t limit) {
     setrlimit((__rlimit_resource_t)resource, &both);
 }
 
-/* In the child: becomes the program. Returns only if that fails. */
-static void execute(const struct job* job, const struct words* program, int input, int output, int errors,
-                    const sigset_t* signals) {
+/* Executes the program that a word means: a path if it has a slash, else the first in the PATH of the
+ * environment. execvp would let the shell read a program for another processor. Returns only if that fails.
+ */
+static void execute_word(const struct words* program) {
+    const char* const name = program->word[0];
+    if (strchr(name, '/') != NULL) {
+        execve(name, program->word, environ);
+        return;
+    }
+    int why = ENOENT;
+    const char* folders = getenv("PATH");
+    for (const char* at = folders == NULL ? "" : folders; *at != '\0';) {
+        const int length = (int)strcspn(at, ":");
+        char path[PATH_MAX];
+        snprintf(path, sizeof path, "%.*s/%s", length, at, name);
+        execve(path, program->word, environ);
+        if (errno != ENOENT && errno != ENOTDIR) why = errno;
+        if (errno != ENOENT && errno != ENOTDIR && errno != EACCES) break;
+        at += length + (at[length] == ':');
+    }
+    errno = why;
+}
+
+/* In the child: becomes the program. Returns only if that fails: what failed, as the event `exit` names it.
+ */
+static int execute(const struct job* job, const struct words* program, int input, int output, int errors,
+                   const sigset_t* signals) {
     sigprocmask(SIG_SETMASK, signals, NULL);
-    if (setsid() < 0 || dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(errors, 2) < 0) return;
+    if (setsid() < 0 || dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(errors, 2) < 0) return at_files;
     const gid_t group = (gid_t)atol(job->group);
     const uid_t user = (uid_t)atol(job->user);
-    if (setresgid(group, group, group) != 0 || setresuid(user, user, user) != 0) return;
-    if (chdir(job->folder) != 0) return;
+    if (setresgid(group, group, group) != 0 || setresuid(user, user, user) != 0) return at_user;
+    if (chdir(job->folder) != 0) return at_folder;
     environ = job->environment.word; /* its PATH finds the program */
-    execvp(program->word[0], program->word);
+    execute_word(program);
+    return at_program;
 }
 
 /* What the program prints, on its way to the host. */
@@ -389,9 +462,8 @@ struct world {
     const int* ports;
 };
 
-static struct world open_world(const int* ports) {
-    struct world world = {.ports = ports};
-    world.input = open(input_path, O_RDONLY | O_CLOEXEC);
+static struct world open_world(const int* ports, int input) {
+    struct world world = {.ports = ports, .input = input};
     if (world.input < 0) world.input = open("/dev/null", O_RDONLY | O_CLOEXEC);
     sigset_t child;
     sigemptyset(&child);
@@ -402,10 +474,16 @@ static struct world open_world(const int* ports) {
     return world;
 }
 
-/* The program's end. why: the number of the error because of which it was not executed; 0: it was. */
+/* Why a program was not executed: the number of the error, 0 if it was executed; and what failed. */
+struct broken {
+    int why;
+    int step;
+};
+
+/* The program's end. */
 struct end {
     int status;
-    int why;
+    struct broken broken;
     int in_time;
 };
 
@@ -415,10 +493,11 @@ static pid_t start(const struct world* world, const struct job* job, const struc
     const pid_t pid = fork();
     if (pid < 0) fail("fork");
     if (pid == 0) {
-        execute(job, program, world->input, output, errors, &world->before);
-        const int why = errno;
-        if (write(broken, &why, sizeof why) < 0) _exit(1);
-        _exit(why == ENOENT ? not_found : not_executable);
+        struct broken what;
+        what.step = execute(job, program, world->input, output, errors, &world->before);
+        what.why = errno;
+        if (write(broken, &what, sizeof what) < 0) _exit(1);
+        _exit(what.why == ENOENT ? not_found : not_executable);
     }
     return pid;
 }
@@ -432,7 +511,9 @@ static struct end run(const struct world* world, const struct job* job, const st
         fail("pipe");
     }
     struct end end = {0};
-    if (measured && strcmp(job->region, "whole") == 0) MARK(mark_region_begin, 0);
+    const int begins = strcmp(job->region, "begin") == 0 || strcmp(job->region, "both") == 0;
+    const int ends = strcmp(job->region, "end") == 0 || strcmp(job->region, "both") == 0;
+    if (measured && begins) MARK(mark_region_begin, 0);
     const pid_t pid = start(world, job, program, output[1], errors[1], broken[1]);
     /* The name of a task gives its process class. Up to here the program and this process share a name. */
     if (measured) prctl(PR_SET_NAME, "s80-relay");
@@ -442,13 +523,14 @@ static struct end run(const struct world* world, const struct job* job, const st
     struct stream s[streams] = {{output[0], world->ports[measured ? 0 : 1], 1},
                                 {errors[0], world->ports[1], 1}};
     end.in_time = relay_until_end(pid, world->signals, s, measured ? atol(job->limit_ns) : 0, &end.status);
-    if (measured) MARK(mark_region_end, 0);
+    /* The limit of time ends a region, too. */
+    if (measured && (ends || !end.in_time)) MARK(mark_region_end, 0);
     if (!end.in_time) {
         kill(-1, SIGKILL);
         while (waitpid(pid, &end.status, 0) < 0 && errno == EINTR) continue;
     }
     relay_rest(s);
-    if (read(broken[0], &end.why, sizeof end.why) != sizeof end.why) end.why = 0;
+    if (read(broken[0], &end.broken, sizeof end.broken) != sizeof end.broken) end.broken.why = 0;
     close(output[0]);
     close(errors[0]);
     close(broken[0]);
@@ -457,9 +539,10 @@ static struct end run(const struct world* world, const struct job* job, const st
 
 static void tell_end(const char* event, const struct end* end) {
     const int status = end->status;
-    tell("{\"event\": \"%s\", \"code\": %d, \"signal\": %d, \"errno\": %d, \"in_time\": %d}", event,
-         WIFEXITED(status) ? WEXITSTATUS(status) : -1, WIFSIGNALED(status) ? WTERMSIG(status) : 0, end->why,
-         end->in_time);
+    tell(
+        "{\"event\": \"%s\", \"code\": %d, \"signal\": %d, \"errno\": %d, \"step\": \"%s\", \"in_time\": %d}",
+        event, WIFEXITED(status) ? WEXITSTATUS(status) : -1, WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+        end->broken.why, step_name[end->broken.step], end->in_time);
 }
 
 static struct words shell(const char* command) {
@@ -484,24 +567,28 @@ static int is_ready(const char* ready) {
     return ready[0] == '/' ? stat(ready, &status) == 0 : connects(atoi(ready));
 }
 
-/* Starts the command that runs beside the program, and waits until it is ready. Its output goes to stderr
- * when the measured run has ended: nothing relays it meanwhile, so it is a file. */
-static int start_background(const struct world* world, const struct job* job) {
+/* Starts the command that runs beside the program, and waits until it is ready. Nothing relays its output, so
+ * it goes to a file. The file's first bytes go to stderr if the command does not become ready. */
+static void start_background(const struct world* world, const struct job* job) {
     const int log = open("/run/background.log", O_CREAT | O_RDWR | O_APPEND | O_CLOEXEC, 0644);
     int broken[2];
     if (log < 0 || pipe2(broken, O_CLOEXEC) != 0) fail("/run/background.log");
     const struct words command = shell(job->background);
     const pid_t pid = start(world, job, &command, log, log, broken[1]);
     close(broken[1]);
+    int ended = 0, status = 0;
     for (int ms = 0; ms < ready_ms; ++ms) {
-        if (is_ready(job->ready)) return 1;
-        if (waitpid(pid, NULL, WNOHANG) == pid && !is_ready(job->ready)) break;
+        if (is_ready(job->ready)) return;
+        /* The process of a daemon ends before the daemon is ready. */
+        if (!ended && waitpid(pid, &status, WNOHANG) == pid) ended = 1;
+        if (ended && status != 0) break;
         usleep(1000);
     }
     static char text[relay_bytes];
     const ssize_t size = pread(log, text, sizeof text, 0);
     if (size > 0 && write(world->ports[1], text, (size_t)size) < 0) fail("a virtio port");
-    return 0;
+    tell_end("not ready", &(struct end){.status = status, .in_time = ended});
+    wait_for_end();
 }
 
 /* Sends the files that the host wants to the third port, as a tar archive. */
@@ -526,32 +613,15 @@ static void send_files(const struct words* files) {
     close(port);
 }
 
-static void unpack_root(void) {
-    struct stat status;
-    if (stat(archive_path, &status) != 0) return;
-    const pid_t pid = fork();
-    if (pid == 0) {
-        execl("/opt/busybox/tar", "tar", "-x", "-f", archive_path, "-C", "/", NULL);
-        _exit(not_executable);
-    }
-    int code = 0;
-    while (waitpid(pid, &code, 0) < 0 && errno == EINTR) continue;
-    errno = ENOSPC;
-    if (code != 0) fail("the archive of --rootfs could not be unpacked: is the guest's memory too small?");
-}
-
-static void do_job(const struct job* job, const int* ports) {
-    const struct world world = open_world(ports);
+static void do_job(const struct job* job, const int* ports, int input) {
+    const struct world world = open_world(ports, input);
     if (job->setup[0] != '\0') {
         const struct words command = shell(job->setup);
         const struct end end = run(&world, job, &command, 0);
         tell_end("setup", &end);
         if (end.status != 0) wait_for_end();
     }
-    if (job->background[0] != '\0' && !start_background(&world, job)) {
-        tell("{\"event\": \"not ready\"}");
-        wait_for_end();
-    }
+    if (job->background[0] != '\0') start_background(&world, job);
     for (int n = atoi(job->warmups); n > 0; --n) run(&world, job, &job->program, 0);
     tell("{\"event\": \"begin\"}");
     const struct end end = run(&world, job, &job->program, 1);
@@ -582,10 +652,13 @@ int main(void) {
     tell("{\"event\": \"ready\"}");
     await_image();
     bind_processors();
-    enter_image();
-    unpack_root();
+    attach("/dev/pmem0", "/lower", "erofs", MS_RDONLY | MS_NOATIME, "dax");
     const struct job job = read_job();
+    const int input = open(input_path, O_RDONLY | O_CLOEXEC);
+    enter_image();
+    const uid_t user = (uid_t)atol(job.user);
+    if (user != 0 && chown("/work", user, (gid_t)atol(job.group)) != 0) fail("/work");
     seed_random_numbers(job.seed);
-    do_job(&job, ports);
+    do_job(&job, ports, input);
     wait_for_end();
 }

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The process of the command line: version, signals, errors and exit codes. s80lab.commands.line declares the commands.
 
-An error that the user can fix is printed as one sentence on stderr, and the exit code is 2. A command whose runs are
-complete but not all valid ends with run_tables.INVALID.
+An error that the user can fix is printed as one sentence on stderr, and the exit code is 2 (of `exec`: 125). A command
+whose runs are complete but not all valid ends with run_tables.INVALID.
 """
 
 from __future__ import annotations
@@ -83,7 +83,8 @@ def _report(error: Exception) -> int:
         raise error
     for message in messages:
         say(f"s80lab: {message}")
-    return 2
+    # Lower exit codes of `s80lab exec` are the program's.
+    return 125 if sys.argv[1:2] == ["exec"] else 2
 
 
 def leaves(error: BaseException) -> Iterator[BaseException]:

@@ -8,7 +8,7 @@ import hashlib
 import json
 import os
 import re
-import shutil
+import select
 import signal
 import stat
 import sys
@@ -28,24 +28,33 @@ from s80lab.base.staging import staging
 from s80lab.base.strict import find_or_file, parse_settings, parse_size
 from s80lab.base.terminal import say
 from s80lab.commands.numbers import parse_boots, parse_seeds
+from s80lab.commands.process import sentence_of
 from s80lab.config.machine import load_machine, with_inclusion
-from s80lab.exec.bring_back import bring_back
+from s80lab.exec.added import Added
+from s80lab.exec.bring_back import bring_back, guest_and_host
 from s80lab.exec.folder import REPORT, ExecRun, Record, exec_folder, run_name, write_record
 from s80lab.exec.functions import allocator, entry
 from s80lab.exec.image import build_plain
+from s80lab.exec.libraries import NotExecutableError, NotFoundError
+from s80lab.exec.placing import WORK
 from s80lab.exec.roots import package_root, tar_of
-from s80lab.exec.run import ALLOCATOR, MAPPINGS, SUMS, Ended, execute
-from s80lab.exec.shape import FILES, LEAST_MEMORY, STREAMS, Shape, ready
-from s80lab.exec.tree import Added, NotExecutableError, NotFoundError, Wanted, collect, guest_path, write_image
+from s80lab.exec.run import ALLOCATOR, MAPPINGS, SNAPSHOTS, SUMS, Ended, execute
+from s80lab.exec.shape import FILES, LEAST_MEMORY, RANGE, STREAMS, Shape, check_memory, ready
+from s80lab.exec.tree import Wanted, collect, guest_path, write_image
 from s80lab.experiment import checkpoint
 from s80lab.guest.qemu import Qemu, find_qemu
 from s80lab.report.program import program_text, several_text
+from s80lab.results.snapshots import Snapshots
 
 FAILED, NOT_EXECUTABLE, NOT_FOUND = 125, 126, 127
 """Exit codes, as of env(1): s80lab itself failed; the program cannot be executed; there is no such program."""
+CODES: dict[type[Exception], int] = {NotFoundError: NOT_FOUND, NotExecutableError: NOT_EXECUTABLE}
 MACHINE, REFERENCE = "desktop-8", "reference"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 MOST_MEMORY = 64 << 30
+MOST_S = 10**9
+"""A limit of simulated time that no run reaches."""
+LONG_S = 5
 # What makes the order of accesses the reference's: settings of the machine and arguments of the plugin.
 REFERENCE_SETTINGS: Mapping[str, object] = {"clock.filter_instructions": 1}
 REFERENCE_PLUGIN: Mapping[str, object] = {"slice": 10}
@@ -95,9 +104,11 @@ def exec_command(**options: Any) -> None:
     request = Request(**options)
     try:
         code = _exec(request)
-    except UserError as error:
-        say(f"s80lab exec: {error}")
-        code = {NotFoundError: NOT_FOUND, NotExecutableError: NOT_EXECUTABLE}.get(type(error), FAILED)
+    except (UserError, OSError) as error:
+        if not (sentence := sentence_of(error)):
+            raise
+        say(f"s80lab exec: {sentence}")
+        code = CODES.get(type(error), FAILED)
     raise typer.Exit(code)
 
 
@@ -108,24 +119,35 @@ def _exec(request: Request) -> int:
     boots, seeds = parse_boots(request.boots) or [1], parse_seeds(request.seeds) or [1]
     with staging(final) as folder:
         given = _input(request.stdin, folder)
+        notes: list[str] = []
+        problems: list[str] = []
         for boot in boots:
             for seed in seeds:
                 run = folder / run_name(boot, seed)
                 run.mkdir()
-                _run_once(request, boot, seed, given, run, relayed=(boot, seed) == (boots[0], seeds[0]))
+                found = _run_once(request, boot, seed, given, run, first=(boot, seed) == (boots[0], seeds[0]))
+                notes += found[0]
+                problems += found[1]
         if given is not None and given.parent == folder:
             given.unlink()
     runs = [ExecRun(final / run_name(boot, seed)) for boot in boots for seed in seeds]
     _show(runs, request)
-    return next((run.record.code for run in runs if run.record.code), 0)
+    for sentence in (*notes, *problems):
+        say(f"s80lab exec: {sentence}")
+    return next((run.record.code for run in runs if run.record.code), FAILED if problems else 0)
 
 
-def _run_once(request: Request, boot: int, seed: int, given: Path | None, folder: Path, relayed: bool) -> None:
-    """One run in its folder. relayed: whether the program's output appears."""
+def _run_once(
+    request: Request, boot: int, seed: int, given: Path | None, folder: Path, first: bool
+) -> tuple[list[str], list[str]]:
+    """One run in its folder. first: whether its output appears and its files come back. Returns notes and problems of
+    the files that came back."""
     shape = _shape(request, boot)
     protocol = find_or_file("protocol", paths.PROTOCOLS, request.protocol or shape.machine.protocol)
     wanted = _wanted(request, seed, given)
     tree = collect(wanted)
+    for note in tree.notes if first else ():
+        say(f"s80lab exec: note: {note}")
     image = write_image(tree, wanted, folder)
     qemu = find_qemu()
     named = {"region_from": request.begin, "region_to": request.end, "counted": request.per}
@@ -139,15 +161,16 @@ def _run_once(request: Request, boot: int, seed: int, given: Path | None, folder
             (folder / ALLOCATOR).write_text("".join(f"{line}\n" for line in functions))
             points["allocations"] = folder / ALLOCATOR
     with Path(os.devnull).open("wb") as nowhere:
-        to = (sys.stdout.buffer, sys.stderr.buffer) if relayed else (nowhere, nowhere)
+        to = (sys.stdout.buffer, sys.stderr.buffer) if first else (nowhere, nowhere)
         streams = dict(zip(STREAMS, to, strict=True))
         ended = asyncio.run(_run(shape, qemu, image, protocol, folder, request, points, streams))
-    if ended.missing:
-        say(f"s80lab exec: the guest could not execute {tree.command[0]}: {os.strerror(ended.missing)}")
+    if why := _why_ended(ended, request):
+        say(f"s80lab exec: {why}")
+    _check_region(folder, ended, request)
     inputs = {**shape.wanted(qemu).inputs, "files": file_hash(image), "plugin": file_hash(paths.PLUGIN)}
     image.unlink()
-    if relayed:
-        bring_back(folder / FILES, dict(map(_wanted_back, request.get or [])))
+    back = dict(map(guest_and_host, request.get or [])) if first else {}
+    notes, problems = bring_back(folder / FILES, back)
     settings = parse_settings(request.settings or [])
     write_record(
         folder,
@@ -166,6 +189,56 @@ def _run_once(request: Request, boot: int, seed: int, given: Path | None, folder
             files={guest: str(host.resolve()) for guest, host in tree.files.items()},
         ),
     )
+    return notes, problems
+
+
+def _why_ended(ended: Ended, request: Request) -> str:
+    """A sentence about a program that did not end by itself; empty if it did."""
+    program = request.words[0]
+    if ended.missing:
+        reason = os.strerror(ended.missing)
+        subject, remedy = {
+            "folder": (f"the program's folder {request.folder}", "correct --cwd"),
+            "user": (f"the user {request.run_as}", "correct --run-as"),
+        }.get(ended.step, (program, "name a program for x86-64 of the guest, whose interpreter is in the guest, too"))
+        return f"{subject} cannot be used in the guest ({reason}): {remedy}"
+    if not ended.complete:
+        return "" if ended.in_time else f"--timeout {request.timeout:g}: the program was ended after this time"
+    if not ended.in_time:
+        return f"--simulated-timeout {request.simulated_timeout:g}: the program was ended after this simulated time"
+    if ended.out_of_memory:
+        return "the guest's memory was full, so its kernel ended a process: choose a larger --memory"
+    if ended.signal == signal.SIGILL:
+        return (
+            f"{program} executed an instruction that the guest's processor does not have: compile it for x86-64-v3 "
+            "(gcc: -march=x86-64-v3), which has AVX2 and not AVX-512"
+        )
+    return f"{program} was ended by {signal.Signals(ended.signal).name}" if ended.signal else ""
+
+
+def _check_region(folder: Path, ended: Ended, request: Request) -> None:
+    """UserError: the measured region of a program that was executed did not begin or did not end."""
+    if ended.missing:
+        return
+    marks = [line.mark for line in Snapshots.read(folder / SNAPSHOTS).lines] if _has_snapshots(folder) else []
+    if "measure_begin" not in marks:
+        begin = (
+            f"--from {request.begin}: the program did not call this function"
+            if request.begin
+            else ("--markers: the program executed no marker (s80lab.h)")
+        )
+        raise UserError(f"{begin}, so nothing was measured; its exit code is {ended.code}")
+    if "measure_end" not in marks and ended.complete:
+        raise UserError(
+            f"--to {request.end}: the program did not call this function after the region's begin, so nothing was "
+            f"measured; its exit code is {ended.code}"
+        )
+
+
+def _has_snapshots(folder: Path) -> bool:
+    """Whether the plugin has written a snapshot behind the header."""
+    with (folder / SNAPSHOTS).open("rb") as file:
+        return bool(file.readline()) and bool(file.readline())
 
 
 def _region(request: Request) -> str:
@@ -194,7 +267,9 @@ def _shape(request: Request, boot: int) -> Shape:
         raise UserError(f"--memory {request.memory}: {error}") from None
     if not isinstance(memory, int) or not LEAST_MEMORY <= memory <= MOST_MEMORY or memory % (1 << 20):
         raise UserError(f"--memory {request.memory}: give a size from 3GiB to 64GiB, a multiple of 1MiB")
-    return Shape(machine, memory, boot)
+    shape = Shape(machine, memory, boot)
+    check_memory(shape)
+    return shape
 
 
 def _wanted(request: Request, seed: int, given: Path | None) -> Wanted:
@@ -204,20 +279,28 @@ def _wanted(request: Request, seed: int, given: Path | None) -> Wanted:
         added=[_added(one) for one in request.add or []],
         packages=request.host_packages.split(",") if request.host_packages else (),
         variables=dict(_variable(one) for one in request.variables or []),
-        folder=request.folder or "/work",
+        folder=_folder(request.folder),
         user=user,
         group=group,
-        limit_ns=round(1e9 * request.simulated_timeout) if request.simulated_timeout else 0,
+        limit_ns=round(1e9 * min(request.simulated_timeout or 0, MOST_S)),
         seed=hashlib.sha256(f"s80lab exec {seed}".encode()).hexdigest(),
-        region="own" if request.begin or request.markers else "whole",
+        region=_marks(request),
         warmups=request.warmup,
         setup=request.setup or "",
         background=request.background or "",
         ready=_ready(request),
-        files=[guest for guest, _ in map(_wanted_back, request.get or [])],
+        files=[guest for guest, _ in map(guest_and_host, request.get or [])],
         input=given,
         root=_root(request),
     )
+
+
+def _marks(request: Request) -> str:
+    """The markers that the guest executes, because neither the program nor an option does."""
+    if request.markers and (request.begin or request.end):
+        raise UserError("--markers excludes --from and --to: omit one of them")
+    begins, ends = not (request.begin or request.markers), not request.end
+    return {(True, True): "both", (True, False): "begin", (False, True): "end"}.get((begins, ends), "neither")
 
 
 def _ready(request: Request) -> str:
@@ -242,23 +325,21 @@ def _root(request: Request) -> Path | None:
     return root
 
 
-def _wanted_back(one: str) -> tuple[str, Path]:
-    """The guest's path and the host's of --get."""
-    guest, colon, host = one.partition(":")
-    if colon and not host:
-        raise UserError(f"--get {one}: a path of the host must follow the colon")
-    path = guest if guest.startswith("/") else f"/work/{guest}"
-    return path, Path(host) if host else Path(Path(path).name)
-
-
 def _added(one: str) -> Added:
-    host, _, guest = one.partition(":")
+    # A name of the host may contain colons.
+    if ":" in one and ":/" not in one and not os.path.lexists(one):
+        raise UserError(f"--add {one}: the guest's path must begin with /")
+    host, _, guest = one.rpartition(":") if ":/" in one and not os.path.lexists(one) else (one, "", "")
     path = Path(host)
     if not path.exists():
         raise UserError(f"--add {one}: {host} does not exist")
-    if guest and not guest.startswith("/"):
-        raise UserError(f"--add {one}: the guest's path must begin with /")
     return Added(path, guest or ("/work" if path.resolve() == Path.cwd() else guest_path(path)))
+
+
+def _folder(folder: str | None) -> str:
+    if folder is not None and not folder.startswith("/"):
+        raise UserError(f"--cwd {folder}: give a path of the guest, which begins with /, for example {WORK}/{folder}")
+    return folder or WORK
 
 
 def _variable(one: str) -> tuple[str, str]:
@@ -286,7 +367,7 @@ def _input(stdin: Path | None, folder: Path) -> Path | None:
     is read to its end."""
     if stdin is not None:
         if not stdin.is_file():
-            raise UserError(f"--stdin {stdin}: no such file")
+            raise UserError(f"--stdin {stdin}: {'is not a file' if stdin.exists() else 'no such file'}: name a file")
         return stdin
     try:
         mode = os.fstat(0).st_mode
@@ -294,9 +375,14 @@ def _input(stdin: Path | None, folder: Path) -> Path | None:
         return None
     if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
         return None
-    copy = folder / "stdin"
+    if not select.select([0], [], [], LONG_S)[0]:
+        say("s80lab exec: stdin is read to its end before the program begins; write `< /dev/null` if it has none")
+    copy, size = folder / "stdin", 0
     with copy.open("wb") as target:
-        shutil.copyfileobj(sys.stdin.buffer, target)
+        while content := sys.stdin.buffer.read(1 << 20):
+            size += target.write(content)
+            if size > RANGE:
+                raise UserError(f"stdin has more than the {RANGE / 1e9:.1f} GB that can be handed over: shorten it")
     return copy
 
 

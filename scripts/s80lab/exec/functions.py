@@ -98,7 +98,7 @@ def _position(image: Path, path: str, offset: int) -> int:
     """The place in the image of a byte of a file, by its extents."""
     environment = os.environ | {"PATH": os.environ.get("PATH", "") + ":/usr/sbin:/sbin", "LC_ALL": "C.UTF-8"}
     command = [DUMP, "-e", f"--path={real_path(path)}", str(image)]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=LIMIT_S)
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", env=environment, timeout=LIMIT_S)
     for first, end, begin in (map(int, match.groups()) for match in _EXTENT.finditer(done.stdout)):
         if first <= offset < end:
             return begin + offset - first

@@ -38,7 +38,7 @@ def package_files(names: Sequence[str]) -> list[Placed]:
     installed = _installed()
     for name in names:
         if name not in installed:
-            raise UserError(f"--with {name}: this Debian package is not installed on this host")
+            raise UserError(f"--with {name}: this Debian package is not installed on this host: apt-get install {name}")
     found: set[str] = set()
     pending = list(names)
     while pending:

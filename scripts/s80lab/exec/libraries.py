@@ -29,6 +29,14 @@ LIMIT_S = 30
 _MAGIC = b"\x7fELF"
 
 
+class NotFoundError(UserError):
+    """There is no such program, or an interpreter or library of it is missing."""
+
+
+class NotExecutableError(UserError):
+    """The program cannot be executed."""
+
+
 @dataclass(frozen=True)
 class Program:
     """What an ELF file asks for. interpreter: its dynamic linker; empty for a static program and for a library.
@@ -48,18 +56,18 @@ def is_elf(path: Path) -> bool:
 
 
 def read_program(path: Path) -> Program:
-    """UserError: the file is damaged, or the program is not one for x86-64 Linux."""
+    """NotExecutableError: the file is damaged, or the program is not one for x86-64 Linux."""
     try:
         with path.open("rb") as file:
             elf = ELFFile(file)
             if elf["e_machine"] != "EM_X86_64" or elf.elfclass != 64:
                 machine = str(elf["e_machine"]).removeprefix("EM_")
-                raise UserError(
+                raise NotExecutableError(
                     f"{path}: the program is for {machine} ({elf.elfclass} bits), but the guest is x86-64: compile "
                     "it for x86-64"
                 )
             if elf["e_type"] not in ("ET_EXEC", "ET_DYN"):
-                raise UserError(f"{path}: the ELF file is neither a program nor a library: link it")
+                raise NotExecutableError(f"{path}: the ELF file is neither a program nor a library: link it")
             interpreter = ""
             needed: list[str] = []
             paths: dict[str, str] = {}
@@ -73,7 +81,7 @@ def read_program(path: Path) -> Program:
                         elif tag.entry.d_tag in ("DT_RUNPATH", "DT_RPATH"):
                             paths[tag.entry.d_tag] = str(vars(tag)[tag.entry.d_tag[3:].lower()])
     except (ELFError, AssertionError, ValueError, KeyError, IndexError, OverflowError, UnicodeDecodeError):
-        raise UserError(f"{path}: the ELF file is damaged; build or copy it again") from None
+        raise NotExecutableError(f"{path}: the ELF file is damaged; build or copy it again") from None
     folders = paths.get("DT_RUNPATH", paths.get("DT_RPATH", ""))
     searched = tuple(folder for folder in folders.split(":") if folder)
     return Program(interpreter, tuple(needed), searched, "DT_RUNPATH" not in paths)
@@ -102,7 +110,7 @@ class Libraries:
     def closure(self, programs: Sequence[Placed]) -> list[Placed]:
         """The files that programs need: their dynamic linker and their libraries, by their paths in the guest.
 
-        UserError: a library is missing, a file is damaged, or the program is not one for x86-64 Linux.
+        NotFoundError: a library is missing. NotExecutableError: a file is damaged, or is not for x86-64 Linux.
         """
         found: dict[str, Placed] = {}
         names: set[str] = set()
@@ -121,7 +129,7 @@ class Libraries:
                 library = self._find(name, searched)
                 if library is None:
                     where = "on this host" if self.root == Path("/") else f"in {self.root}"
-                    raise UserError(
+                    raise NotFoundError(
                         f"{file.host}: the library {name}, which it needs, was not found {where}: install it, or hand "
                         f"it over with --add PATH:{DEFAULT_FOLDERS[1]}/{name}"
                     )
@@ -134,7 +142,8 @@ class Libraries:
     def _named(self, guest: str, what: str) -> Placed:
         host = resolve_in(self.root, guest)
         if not host.is_file():
-            raise UserError(f"{what} was not found: {guest}")
+            where = "on this host" if self.root == Path("/") else f"in {self.root}"
+            raise NotFoundError(f"{what}, {guest}, does not exist {where}: install it, or link the program statically")
         return Placed(host, guest)
 
     def _find(self, name: str, folders: Sequence[tuple[str, str]]) -> Placed | None:

@@ -4,23 +4,25 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import signal
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from s80lab.analysis.misses.run import write_map
 from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.base.staging import full_sentence, nearly_full
 from s80lab.base.threads import to_its_end
 from s80lab.exec.hand_over import write_memory
 from s80lab.exec.image import plain_folder
 from s80lab.exec.shape import RANGE, RANGE_OFFSET, Shape
 from s80lab.experiment.checkpoint import Checkpoint
-from s80lab.guest.command import Session
+from s80lab.guest.command import CONSOLE, Session
 from s80lab.guest.kernel.facts import load_kernel
 from s80lab.guest.process import POLL_S, Guest, short_socket
 from s80lab.guest.qemu import Qemu
@@ -30,6 +32,8 @@ SNAPSHOTS, SUMS, MAPPINGS, ALLOCATOR = "snapshots.jsonl", "sums.bin", "mappings.
 NO_WINDOW = 10**15
 """Instructions of a sampling interval that never ends."""
 SIGNALLED = 128
+OUT_OF_MEMORY = b"Out of memory: Killed process"
+"""What the guest's kernel prints then (mm/oom_kill.c)."""
 START_LIMIT_S = 60.0
 
 
@@ -37,13 +41,18 @@ START_LIMIT_S = 60.0
 class Ended:
     """The end of a program. code: its exit code, as a shell shows it (128 + n for signal n). missing: the error number
     with which the guest could not execute the program; 0: it was executed. in_time: whether it ended before the limit
-    of simulated time. wall_s: seconds from the restored guest's first instruction."""
+    of simulated time. wall_s: seconds from the restored guest's first instruction. step: what failed if it was not
+    executed: the program, or the user, folder or files that it should have. signal: what ended it; 0: nothing did.
+    out_of_memory: whether the guest's kernel ended a process because the memory was full."""
 
     code: int
     missing: int
     in_time: bool
     wall_s: float
     complete: bool = True
+    step: str = "program"
+    signal: int = 0
+    out_of_memory: bool = False
 
 
 @dataclass
@@ -65,15 +74,29 @@ class Relay:
                 if not path.exists():
                     continue
                 self._read[name] = path.open("rb")
-            while content := self._read[name].read(1 << 20):
-                target.write(content)
-                moved = True
-            target.flush()
+            try:
+                while content := self._read[name].read(1 << 20):
+                    target.write(content)
+                    moved = True
+                target.flush()
+            except OSError as error:
+                _give_up(target)
+                raise UserError(
+                    f"{name} of the program cannot be written ({error.strerror}), so the run was ended: send it to a "
+                    "file, or to a program that reads all of it"
+                ) from None
         return moved
 
     def close(self) -> None:
         for file in self._read.values():
             file.close()
+
+
+def _give_up(target: BinaryIO) -> None:
+    """Let what the file still holds go nowhere, when this process ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, target.fileno())
+    os.close(nowhere)
 
 
 async def execute(
@@ -121,6 +144,7 @@ async def execute(
             await guest.quit()
             relay.copy()
             relay.close()
+    ended = replace(ended, out_of_memory=OUT_OF_MEMORY in (folder / CONSOLE).read_bytes())
     if ended.complete:
         _end_with_region(folder / SNAPSHOTS)
     return ended
@@ -129,32 +153,43 @@ async def execute(
 def _end_with_region(snapshots: Path) -> None:
     """Remove the last line, of QEMU's exit: the host decides when QEMU exits, and all else is repeatable."""
     lines = snapshots.read_bytes().splitlines(keepends=True)
-    kept = lines if b'"exit"' not in lines[-1][:80] else lines[:-1]
+    kept = lines if not lines or b'"exit"' not in lines[-1][:80] else lines[:-1]
     snapshots.write_bytes(b"".join(kept))
 
 
 async def _watch(guest: Guest, relay: Relay, began: float, limit_s: float | None, stop: asyncio.Event) -> Ended:
     while True:
         guest.check()
+        if (event := guest.found("error")) is not None:
+            raise UserError(f"the guest cannot go on: {event['message']}")
         relay.copy()
         wall_s = time.monotonic() - began
         if (event := guest.found("exit")) is not None:
             relay.copy()
             number = int(event["signal"])
             code = SIGNALLED + number if number else int(event["code"])
-            return Ended(code, int(event["errno"]), bool(event["in_time"]), wall_s)
-        if guest.found("not ready") is not None:
-            raise UserError("--background: the command was not ready within 60 s of simulated time, or ended before")
+            return Ended(
+                code, int(event["errno"]), bool(event["in_time"]), wall_s, step=str(event["step"]), signal=number
+            )
+        if (event := guest.found("not ready")) is not None:
+            relay.copy()
+            how = f"ended with {_how(event)}" if event["in_time"] else "did not open it in 60 s of simulated time"
+            raise UserError(f"--background: the command was awaited at --ready, but {how}; correct the command")
         if (event := guest.found("setup")) is not None and (event["code"] or event["signal"]):
-            raise UserError(f"--setup: the command failed with {_how(event)}")
+            relay.copy()
+            raise UserError(f"--setup: the command failed with {_how(event)}; correct the command")
+        if nearly_full(guest.session.folder):  # QEMU would wait for ever
+            raise UserError(full_sentence(guest.session.folder))
         if stop.is_set():
             return Ended(SIGNALLED + signal.SIGINT, 0, True, wall_s, complete=False)
-        if limit_s is not None and wall_s > limit_s:
+        if limit_s and wall_s > limit_s:
             return Ended(SIGNALLED + signal.SIGKILL, 0, False, wall_s, complete=False)
         await asyncio.sleep(POLL_S / 4)
 
 
 def _how(event: Mapping[str, Any]) -> str:
+    if event["errno"]:
+        return f"the error `{os.strerror(int(event['errno']))}` of its {event['step']}"
     return f"signal {event['signal']}" if event["signal"] else f"exit code {event['code']}"
 
 

@@ -9,14 +9,17 @@ and the guest mounts it (docs/reference/interfaces/exec-guest.md).
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash, value_hash
 from s80lab.base.progress import Job
+from s80lab.base.strict import size_text
 from s80lab.config.machine import GIB, Machine, low_ram
 from s80lab.exec.image import plain_folder
 from s80lab.experiment import checkpoint
@@ -86,6 +89,16 @@ class Shape:
         inputs = {**self.inputs, "qemu": qemu.binary_hash}
         key = value_hash(inputs)
         return Wanted("ready", f"exec-{self.machine.processors.count}-{key[:12]}", key, inputs)
+
+
+def check_memory(shape: Shape) -> None:
+    """UserError: the host has less memory than the guest may use."""
+    host = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if shape.memory() > host:
+        raise UserError(
+            f"the guest needs {size_text(shape.own_memory)} and {size_text(RANGE)} for files, but this host has only "
+            f"{host / GIB:.0f} GiB of memory: choose a smaller --memory"
+        )
 
 
 async def ready(shape: Shape, qemu: Qemu, job: Job) -> Checkpoint:

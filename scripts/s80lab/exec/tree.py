@@ -9,61 +9,35 @@ from __future__ import annotations
 
 import os
 import shutil
-import stat
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from s80lab.base.errors import UserError
+from s80lab.exec.added import Added, AddedFiles, collision
 from s80lab.exec.host_packages import interpreter_files, package_files
-from s80lab.exec.libraries import Libraries, Placed, is_elf
+from s80lab.exec.libraries import Libraries, NotExecutableError, NotFoundError, Placed, is_elf
+from s80lab.exec.placing import COMMANDS, LINKS, WORK, Inside, add_skeleton, copy, left_out, link
+from s80lab.exec.shape import RANGE
+from s80lab.image.root import resolve
 
-WORK = "/work"
-"""The guest's folder for programs and files that lie in no folder of the system; the program begins in it."""
 SYSTEM = ("/bin", "/sbin", "/lib", "/lib64", "/usr", "/opt", "/etc")
-COMMANDS = "/opt/busybox"
 JOB, INPUT, ARCHIVE = ".s80lab/job", ".s80lab/stdin", ".s80lab/root.tar"
 PATH = f"/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin:{COMMANDS}"
-FOLDERS = ("dev", "proc", "sys", "tmp", "run", "root", "etc", "usr/bin", "usr/lib/x86_64-linux-gnu", "var/tmp", "work",
-           "opt/busybox", ".s80lab")  # fmt: skip
-# Debian's merged /usr.
-LINKS = {"bin": "usr/bin", "sbin": "usr/sbin", "lib": "usr/lib", "lib64": "usr/lib64"}
-ACCOUNTS = {
-    "etc/passwd": "root:x:0:0:root:/root:/bin/sh\nuser:x:1000:1000:user:/work:/bin/sh\n"
-    "nobody:x:65534:65534:nobody:/:/bin/false\n",
-    "etc/group": "root:x:0:\nuser:x:1000:\nnogroup:x:65534:\n",
-    "etc/hosts": "127.0.0.1 localhost s80\n::1 localhost\n",
-    "etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\nservices: files\n",
-}
 TIME, UUID = "1767225600", "00000000-0000-0000-0000-000000000000"
 MKFS = "mkfs.erofs"
 LIMIT_S = 600
 MOST_INTERPRETERS = 4
 
 
-class NotFoundError(UserError):
-    """There is no such program."""
-
-
-class NotExecutableError(UserError):
-    """The program cannot be executed."""
-
-
-@dataclass(frozen=True)
-class Added:
-    """A file or folder that the user hands over."""
-
-    host: Path
-    guest: str
-
-
 @dataclass(frozen=True)
 class Wanted:
     """What is to run. words: the program and its arguments, as the user typed them. packages: installed Debian
     packages whose files go along. seed: 64 hexadecimal digits that the guest's random numbers follow. limit_ns:
-    simulated time after which the guest ends the program; 0: none. warmups: executions before the measured one. setup:
-    a command of the shell before all. background: a command of the shell that runs beside the program from before its
+    simulated time after which the guest ends the program; 0: none. warmups: executions before the measured one. region:
+    which markers of the measured region the guest executes for the program: begin, end, both or neither. setup: a
+    command of the shell before all. background: a command of the shell that runs beside the program from before its
     start; ready: a TCP port or an absolute path at which it is awaited. files: paths that come back. input: the
     program's stdin. root: a folder, or a tar archive, that is the guest's root."""
 
@@ -76,7 +50,7 @@ class Wanted:
     group: int = 0
     limit_ns: int = 0
     seed: str = "00" * 32
-    region: str = "whole"
+    region: str = "both"
     warmups: int = 0
     setup: str = ""
     background: str = ""
@@ -89,36 +63,53 @@ class Wanted:
 @dataclass(frozen=True)
 class Tree:
     """The guest's files. files: the host's file of each path; command: the words that the guest executes; root: a
-    folder or a tar archive with the rest."""
+    folder or a tar archive with the rest. folders, links: paths of empty folders; targets of symbolic links. notes:
+    sentences about added files that lack something."""
 
     files: Mapping[str, Path]
     command: Sequence[str]
     root: Path | None = None
+    folders: Sequence[str] = ()
+    links: Mapping[str, str] = field(default_factory=dict)
+    notes: Sequence[str] = ()
 
 
 def collect(wanted: Wanted) -> Tree:
     """The files for the program. UserError: the program, an interpreter or a library is missing or not for the
     guest."""
+    added = AddedFiles.of(wanted.added)
     if wanted.root is not None:
-        return _in_root(wanted, wanted.root)
+        if wanted.root.is_dir():
+            _check_in_root(wanted, wanted.root)
+        return Tree(added.files, wanted.words, wanted.root, added.folders, added.links)
     libraries = Libraries()
     program = find_program(wanted.words[0])
     command = [program.guest, *wanted.words[1:]]
+    other = added.files.get(program.guest, program.host)
+    if not other.samefile(program.host):
+        raise UserError(collision(program.guest, program.host, other))
     files = {program.guest: program.host}
     for file in _needed(program, libraries):
         files[file.guest] = file.host
     if wanted.packages:
         files |= {file.guest: file.host for file in package_files(wanted.packages)}
-    for guest, host in _expand(wanted.added):
-        files[guest] = host
-        if is_elf(host) and _is_program(host):
+    files |= added.files
+    notes = []
+    for guest, host in added.files.items():
+        if not _is_program(host) or not is_elf(host):
+            continue
+        try:
             for file in _needed(Placed(host, guest), libraries):
                 files.setdefault(file.guest, file.host)
-    return Tree(files, command)
+        except (NotFoundError, NotExecutableError) as error:  # a project folder may hold files that nothing executes
+            notes.append(str(error))
+    return Tree(files, command, None, added.folders, added.links, notes)
 
 
 def find_program(word: str) -> Placed:
     """The program that a word of the command line means: a path if it has a slash, else the first in $PATH."""
+    if not word:
+        raise NotFoundError("the name of the program is empty: name a program")
     host = Path(word) if "/" in word else Path(shutil.which(word) or "")
     if "/" not in word and host == Path():
         raise NotFoundError(
@@ -129,6 +120,8 @@ def find_program(word: str) -> Placed:
         raise NotFoundError(f"{word}: no such file")
     if host.is_dir():
         raise NotExecutableError(f"{word} is a folder: name a program")
+    if not host.is_file():
+        raise NotExecutableError(f"{word} is a device, a pipe or a socket: name a program")
     if not os.access(host, os.X_OK):
         raise NotExecutableError(f"{word} is not executable: chmod +x {word}")
     return Placed(host.resolve() if not _of_system(str(host)) else host, guest_path(host))
@@ -160,7 +153,7 @@ def _needed(program: Placed, libraries: Libraries) -> list[Placed]:
             return [*found, *packages, *libraries.closure([program, *programs])]
         program = _interpreter(program)
         found.append(program)
-    raise UserError(f"{program.host}: interpreters of interpreters lead too deep")
+    raise NotExecutableError(f"{program.host}: interpreters of interpreters lead too deep: name an ELF program")
 
 
 def _interpreter(script: Placed) -> Placed:
@@ -168,22 +161,27 @@ def _interpreter(script: Placed) -> Placed:
     with script.host.open("rb") as file:
         first = file.readline(256)
     if not first.startswith(b"#!"):
-        raise UserError(
+        raise NotExecutableError(
             f"{script.host} is neither an ELF program nor a script with an interpreter in its first line (#!): name "
             "the program that executes it"
         )
     words = first[2:].decode("utf-8", "replace").split()
     if not words:
-        raise UserError(f"{script.host}: the first line names no interpreter after #!")
+        raise NotExecutableError(f"{script.host}: the first line names no interpreter after #!")
     path = words[0]
     if PurePosixPath(path).name == "env" and len(words) > 1:
         name = next((word for word in words[1:] if not word.startswith("-") and "=" not in word), "")
         found = shutil.which(name) if name else None
         if found is None:
-            raise UserError(f"{script.host}: its interpreter {name or '(none)'} is not installed on this host")
+            raise NotFoundError(
+                f"{script.host}: its interpreter {name or '(none)'} is not installed on this host: install it, or "
+                "correct the first line"
+            )
         return Placed(Path(found), guest_path(Path(found)))
     if not Path(path).is_file():
-        raise UserError(f"{script.host}: its interpreter {path} does not exist on this host")
+        raise NotFoundError(
+            f"{script.host}: its interpreter {path} does not exist on this host: install it, or correct the first line"
+        )
     return Placed(Path(path), path)
 
 
@@ -191,37 +189,33 @@ def _is_program(path: Path) -> bool:
     return os.access(path, os.X_OK)
 
 
-def _expand(added: Sequence[Added]) -> Iterator[tuple[str, Path]]:
-    """All files that the user adds. Links are followed, so that nothing leads out of the guest."""
-    for one in added:
-        if one.host.is_file():
-            yield one.guest, one.host
-        elif one.host.is_dir():
-            for folder, folders, names in os.walk(one.host, followlinks=False):
-                folders.sort()
-                for name in sorted(names):
-                    path = Path(folder, name)
-                    if path.is_file():
-                        yield f"{one.guest}/{path.relative_to(one.host)}", path
-        else:
-            raise UserError(f"--add {one.host}: no such file or folder")
-
-
-def _in_root(wanted: Wanted, root: Path) -> Tree:
-    """With a root of the user's, the guest itself finds the program, and the program its libraries."""
-    return Tree(dict(_expand(wanted.added)), wanted.words, root)
+def _check_in_root(wanted: Wanted, root: Path) -> None:
+    """NotFoundError or NotExecutableError: a folder as root has no such program, or one for another processor. The
+    guest itself finds the program and the program its libraries."""
+    word = wanted.words[0]
+    if "/" in word:
+        path = str(PurePosixPath(wanted.folder, word))
+        program = resolve(root, path)
+        if program.is_file() and is_elf(program):
+            Libraries(root).closure([Placed(program, path)])
 
 
 def write_image(tree: Tree, wanted: Wanted, folder: Path) -> Path:
     """Write the file system image into the folder. Returns its path. UserError: a tool is missing or failed."""
     root = folder / "tree"
+    _check_size(tree, wanted)
     if tree.root is not None and tree.root.is_dir():
-        shutil.copytree(tree.root, root, symlinks=True, copy_function=_link, ignore=_special)
-    _add_skeleton(root)
+        shutil.copytree(tree.root, root, symlinks=True, copy_function=link, ignore=left_out(str(tree.root)))
+    inside = Inside(root)
+    add_skeleton(inside)
     if tree.root is not None and tree.root.is_file():
-        _link(str(tree.root), str(root / ARCHIVE))
+        link(str(tree.root), str(root / ARCHIVE))
+    for guest in tree.folders:
+        inside.folder(guest)
+    for guest, target in sorted(tree.links.items()):
+        Path(inside.place(guest)).symlink_to(target)
     for guest, host in sorted(tree.files.items()):
-        _place(root, guest, host)
+        copy(host, inside.place(guest))
     if wanted.input is not None:
         shutil.copyfile(wanted.input, root / INPUT)
     (root / JOB).write_bytes(job(tree, wanted))
@@ -229,7 +223,9 @@ def write_image(tree: Tree, wanted: Wanted, folder: Path) -> Path:
     command = [MKFS, "-T", TIME, "-U", UUID, "--all-root", "-x-1", "-E", "noinline_data", str(image), str(root)]
     environment = os.environ | {"PATH": os.environ.get("PATH", "") + ":/usr/sbin:/sbin", "LC_ALL": "C.UTF-8"}
     try:
-        done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=LIMIT_S)
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", env=environment, check=False, timeout=LIMIT_S
+        )
     except FileNotFoundError:
         raise UserError(f"{MKFS} is not installed: apt-get install erofs-utils") from None
     except subprocess.TimeoutExpired:
@@ -257,48 +253,14 @@ def job(tree: Tree, wanted: Wanted) -> bytes:
     return b"".join(os.fsencode(word) + b"\0" for word in words)
 
 
-def _add_skeleton(root: Path) -> None:
-    """Folders, links and accounts that the guest needs, where the root has none of its own."""
-    root.mkdir(exist_ok=True)
-    for name, target in LINKS.items():
-        if not os.path.lexists(root / name):
-            (root / target).mkdir(parents=True, exist_ok=True)
-            (root / name).symlink_to(target)
-    for name in FOLDERS:
-        if not os.path.lexists(root / name):
-            (root / name).mkdir(parents=True)
-    for name, content in ACCOUNTS.items():
-        if not os.path.lexists(root / name):
-            (root / name).write_text(content)
-    shell = root / "usr/bin/sh"
-    if not os.path.lexists(shell) and not os.path.lexists(root / "bin/sh"):
-        shell.symlink_to(f"{COMMANDS}/sh")
-
-
-def _link(source: str, target: str) -> str:
-    """A hard link, or on another disk a copy."""
-    try:
-        os.link(source, target, follow_symlinks=False)
-    except OSError:
-        shutil.copy2(source, target, follow_symlinks=False)
-    return target
-
-
-def _special(folder: str, names: list[str]) -> set[str]:
-    """Devices, sockets and pipes: the guest has its own."""
-    kinds = (stat.S_ISREG, stat.S_ISDIR, stat.S_ISLNK)
-    return {name for name in names if not any(kind(Path(folder, name).lstat().st_mode) for kind in kinds)}
-
-
-def _place(root: Path, guest: str, host: Path) -> None:
-    """Copy a file to its place; permissions that let every user read it, and execute it if its owner may."""
-    parts = PurePosixPath(os.path.normpath(guest)).parts[1:]
-    place = root.joinpath(*parts)
-    place.parent.mkdir(parents=True, exist_ok=True)
-    real = place.parent.resolve()
-    if not real.is_relative_to(root.resolve()):
-        raise UserError(f"{guest}: leads out of the guest's root")
-    (real / place.name).unlink(missing_ok=True)  # of a root, it may be a link
-    shutil.copyfile(host, real / place.name)
-    executable = host.stat().st_mode & stat.S_IXUSR
-    (real / place.name).chmod(0o755 if executable else 0o644)
+def _check_size(tree: Tree, wanted: Wanted) -> None:
+    """UserError: the files are larger than the range of memory that takes them."""
+    files = [*tree.files.values(), *(one for one in (wanted.input, tree.root) if one is not None and one.is_file())]
+    if tree.root is not None and tree.root.is_dir():
+        files += [path for path in tree.root.rglob("*") if path.is_file() and not path.is_symlink()]
+    if (size := sum(path.stat().st_size for path in files)) > RANGE:
+        largest = max(files, key=lambda path: path.stat().st_size)
+        raise UserError(
+            f"the program's files take {size / 1e9:.1f} GB, but at most {RANGE / 1e9:.1f} GB can be handed over: hand "
+            f"over fewer files (the largest is {largest})"
+        )
