@@ -23,7 +23,7 @@ include_patterns = [
     *("docs/*.md", "docs/tutorial/*.md", "docs/guides/*.md", "docs/reference/**.md", "docs/background/**.md"),
     *(
         f"{folder}/README.md"
-        for folder in ("captures", "checkpoints", "configs", "disk-images", "scripts", "workloads")
+        for folder in ("captures", "checkpoints", "configs", "disk-images", "examples", "scripts", "workloads")
     ),
     *("results/README.md", "results/paper/README.md", "results/reference/*.md"),
     *("results/reference/buildroot/*.md", "results/reference/gem5/**.md"),

@@ -35,7 +35,7 @@ def _elf_header(word_size: int, machine: int) -> bytes:
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
     """A folder with programs that cannot be executed, and with files that are no files."""
-    _program(tmp_path / "interpreter", b"#!/nowhere/python\n")
+    _program(tmp_path / "interpreter", b"#!/dev/null/no/python\n")
     _program(tmp_path / "text", b"echo hello\n")
     _program(tmp_path / "nothing", b"")
     _program(tmp_path / "i386", _elf_header(1, 3))
@@ -56,7 +56,7 @@ def files(tmp_path: Path) -> Path:
         (127, "./missing: no such file", "-- ./missing"),
         (127, "no folder of $PATH has a program", "-- no-such-program"),
         (127, "the name of the program is empty", "-- "),
-        (127, "its interpreter /nowhere/python does not exist on this host: install it", "-- ./interpreter"),
+        (127, "its interpreter /dev/null/no/python does not exist on this host: install it", "-- ./interpreter"),
         (126, "./data is not executable: chmod +x ./data", "-- ./data"),
         (126, "the program is for 386 (32 bits), but the guest is x86-64", "-- ./i386"),
         (126, "the program is for AARCH64 (64 bits), but the guest is x86-64", "-- ./arm64"),
@@ -369,7 +369,7 @@ def test_links_of_a_root_do_not_lead_to_the_host(execute: Exec, tmp_path: Path, 
 @pytest.mark.parametrize(
     ("options", "code", "sentence"),
     [
-        (("--cwd", "/nowhere"), 127, "the program's folder /nowhere cannot be used in the guest"),
+        (("--cwd", "/dev/null/no"), 127, "the program's folder /dev/null/no cannot be used in the guest"),
         (("--background", "echo why >&2; exit 3", "--ready", "99"), 125, "but ended with exit code 3"),
         (("--json", "no/such/folder"), 125, "no/such/folder: No such file or directory"),
     ],
