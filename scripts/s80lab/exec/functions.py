@@ -75,7 +75,7 @@ def allocator(tree: Tree, image: Path) -> Iterator[str]:
 
 def _places(file: str, function: str, tree: Tree) -> Iterator[tuple[str, int, int]]:
     """Path, place in the file, and linked address of each function of the name: of the program alone if it has it."""
-    program = tree.command[0]
+    program = tree.links.get(tree.command[0], tree.command[0])
     names = [program, *(path for path in tree.files if path != program)]
     for path in names:
         host = tree.files.get(path)

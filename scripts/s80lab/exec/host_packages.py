@@ -19,10 +19,15 @@ UNUSED = ("/usr/share/doc/", "/usr/share/man/", "/usr/share/info/", "/usr/share/
 _DEPENDENCY = re.compile(r"[a-z0-9][a-z0-9+.-]*")
 
 
+def is_interpreter(program: Path) -> bool:
+    """Whether the program cannot work without other files, by its name."""
+    return INTERPRETERS.fullmatch(program.name) is not None
+
+
 def interpreter_files(program: Path) -> list[Placed]:
     """The files of the interpreter's packages and of those on which they depend; none if the program is no
     interpreter, or if no package installed it."""
-    if not INTERPRETERS.fullmatch(program.name):
+    if not is_interpreter(program):
         return []
     owners = {name for path in (program, program.resolve()) for name in _owners(path)}
     # /usr/bin/python3 belongs to python3-minimal, and most of the library to python3.

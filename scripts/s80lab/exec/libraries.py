@@ -107,16 +107,20 @@ class Libraries:
     root: Path = Path("/")
     _cached: Mapping[str, str] | None = None
 
-    def closure(self, programs: Sequence[Placed]) -> list[Placed]:
+    def closure(self, programs: Sequence[Placed], optional: Sequence[Placed] = ()) -> list[Placed]:
         """The files that programs need: their dynamic linker and their libraries, by their paths in the guest.
 
+        optional: further files, whose libraries may be missing: what loads such a file may have loaded its libraries.
         NotFoundError: a library is missing. NotExecutableError: a file is damaged, or is not for x86-64 Linux.
         """
         found: dict[str, Placed] = {}
         names: set[str] = set()
-        pending: list[tuple[Placed, tuple[tuple[str, str], ...]]] = [(program, ()) for program in programs]
+        pending: list[tuple[Placed, tuple[tuple[str, str], ...], bool]] = [
+            *((file, (), False) for file in optional),
+            *((file, (), True) for file in programs),
+        ]
         while pending:
-            file, inherited = pending.pop()
+            file, inherited, required = pending.pop()
             content = read_program(file.host)
             if content.interpreter:
                 found[content.interpreter] = self._named(content.interpreter, f"the dynamic linker of {file.host}")
@@ -127,6 +131,8 @@ class Libraries:
                     continue
                 names.add(name)
                 library = self._find(name, searched)
+                if library is None and not required:
+                    continue
                 if library is None:
                     where = "on this host" if self.root == Path("/") else f"in {self.root}"
                     raise NotFoundError(
@@ -134,7 +140,7 @@ class Libraries:
                         f"it over with --add PATH:{DEFAULT_FOLDERS[1]}/{name}"
                     )
                 found[library.guest] = library
-                pending.append((library, searched if content.for_all else ()))
+                pending.append((library, searched if content.for_all else (), required))
         if found and (later := self._find(LOADED_LATER, ())) is not None:
             found[later.guest] = later
         return [found[guest] for guest in sorted(found)]

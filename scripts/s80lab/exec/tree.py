@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 
 from s80lab.base.errors import UserError
 from s80lab.exec.added import Added, AddedFiles, collision
-from s80lab.exec.host_packages import interpreter_files, package_files
+from s80lab.exec.host_packages import interpreter_files, is_interpreter, package_files
 from s80lab.exec.libraries import Libraries, NotExecutableError, NotFoundError, Placed, is_elf
 from s80lab.exec.placing import COMMANDS, LINKS, WORK, Inside, add_skeleton, copy, left_out, link
 from s80lab.exec.shape import RANGE
@@ -85,25 +85,31 @@ def collect(wanted: Wanted) -> Tree:
     libraries = Libraries()
     program = find_program(wanted.words[0])
     command = [program.guest, *wanted.words[1:]]
+    links = dict(added.links)
+    real = program.host.resolve()
+    # A program finds its libraries from its real place. /usr/bin/java is a link to elsewhere.
+    if _of_system(program.guest) and _of_system(str(real)) and str(real) != real_path(program.guest):
+        links[program.guest] = str(real)
+        program = Placed(real, str(real))
     other = added.files.get(program.guest, program.host)
     if not other.samefile(program.host):
         raise UserError(collision(program.guest, program.host, other))
     files = {program.guest: program.host}
-    for file in _needed(program, libraries):
+    notes: list[str] = []
+    for file in _needed(program, libraries, notes):
         files[file.guest] = file.host
     if wanted.packages:
         files |= {file.guest: file.host for file in package_files(wanted.packages)}
     files |= added.files
-    notes = []
     for guest, host in added.files.items():
         if not _is_program(host) or not is_elf(host):
             continue
         try:
-            for file in _needed(Placed(host, guest), libraries):
+            for file in _needed(Placed(host, guest), libraries, notes):
                 files.setdefault(file.guest, file.host)
         except (NotFoundError, NotExecutableError) as error:  # a project folder may hold files that nothing executes
             notes.append(str(error))
-    return Tree(files, command, None, added.folders, added.links, notes)
+    return Tree(files, command, None, added.folders, links, notes)
 
 
 def find_program(word: str) -> Placed:
@@ -143,14 +149,20 @@ def _of_system(path: str) -> bool:
     return any(path.startswith(f"{folder}/") for folder in SYSTEM)
 
 
-def _needed(program: Placed, libraries: Libraries) -> list[Placed]:
-    """The files that a program or script needs beyond itself."""
+def _needed(program: Placed, libraries: Libraries, notes: list[str]) -> list[Placed]:
+    """The files that a program or script needs beyond itself. notes: receives a sentence about files that an
+    interpreter may lack."""
     found: list[Placed] = []
     for _ in range(MOST_INTERPRETERS):
         if is_elf(program.host):
             packages = interpreter_files(program.host)
+            if not packages and is_interpreter(program.host):
+                notes.append(
+                    f"{program.host} is of no installed Debian package, so its own files do not come along: name the "
+                    f"system's /usr/bin/{program.host.name}, or write --add FOLDER:/opt/NAME -- env /opt/NAME/bin/..."
+                )
             programs = [file for file in packages if is_elf(file.host)]
-            return [*found, *packages, *libraries.closure([program, *programs])]
+            return [*found, *packages, *libraries.closure([program], programs)]
         program = _interpreter(program)
         found.append(program)
     raise NotExecutableError(f"{program.host}: interpreters of interpreters lead too deep: name an ELF program")
