@@ -14,11 +14,11 @@ struct Arguments {
     std::string out;
     std::string ram;
     std::uint64_t low_ram = 0;
-    std::string misses;    ///< file for the log of misses; empty: none
-    std::string sums;      ///< file for the sums of misses; empty: none
-    std::string mappings;  ///< file for the mappings of processes; empty: none
+    std::string misses;       ///< file for the log of misses; empty: none
+    std::string sums;         ///< file for the sums of misses; empty: none
+    std::string mappings;     ///< file for the mappings of processes; empty: none
     std::string allocations;  ///< list of functions of the allocator
-    std::string profile;   ///< file for the profile; empty: none
+    std::string profile;      ///< file for the profile; empty: none
     std::string kernel;
     std::string classes;
     std::string state_in;

@@ -369,7 +369,7 @@ def test_links_of_a_root_do_not_lead_to_the_host(execute: Exec, tmp_path: Path, 
 @pytest.mark.parametrize(
     ("options", "code", "sentence"),
     [
-        (("--cwd", "/dev/null/no"), 127, "the program's folder /dev/null/no cannot be used in the guest"),
+        (("--cwd", "/no/such"), 127, "the program's folder /no/such cannot be used in the guest"),
         (("--background", "echo why >&2; exit 3", "--ready", "99"), 125, "but ended with exit code 3"),
         (("--json", "no/such/folder"), 125, "no/such/folder: No such file or directory"),
     ],
