@@ -160,6 +160,7 @@ bool Windows::begin_slice(Lane& next, const void* registers) {
         next.iteration = next.loop.iteration(next.executed());
         next.parked = true;
         next.must_poll = false;
+        take_in_whose_turn_it_is();  // nobody waits for it any more
     }
     if (!has_left(next)) {
         close_if_used_up();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Which processors are left out of QEMU's round.
+#include <array>
 #include <set>
 
 #include "windows_fixture.h"
@@ -87,6 +88,23 @@ TEST_F(RoundTest, AContenderStaysOutWhileAnEarlierOnePolls) {
     execute(1, 1);
     windows_.pause(lane(1));
     EXPECT_EQ(out(), Set{0});
+}
+
+TEST_F(RoundTest, AContenderIsTakenInIfThePollsOfTheOtherAreCounted) {
+    contend();
+    EXPECT_FALSE(begin(0));
+    EXPECT_EQ(out(), Set{0});
+    const std::array<std::uint8_t, 256> registers{};
+    ASSERT_TRUE(windows_.begin_slice(lane(1), registers.data()));
+    lane(1).begin_loop(registers.data());
+    execute(1, 1);
+    windows_.access(lane(1), 71, Kind::load);
+    windows_.end_slice();
+    EXPECT_EQ(out(), Set{0}) << "processor 1 is still earlier";
+    EXPECT_FALSE(windows_.begin_slice(lane(1), registers.data())) << "the loop repeats itself";
+    EXPECT_EQ(closed(), 0U);
+    EXPECT_EQ(out(), Set{1});
+    EXPECT_TRUE(begin(0));
 }
 
 TEST_F(RoundTest, AContenderIsTakenInIfTheOtherSleeps) {
