@@ -153,7 +153,8 @@ struct alignas(64) Lane {
     std::uint64_t watches_until = 0;   ///< soon after it read the clock: see watches_clock
     bool contended_now = false;        ///< its user code had a conflict in this epoch
     bool contended_before = false;     ///< in the last one
-    bool paused = false;               ///< the last time slice ended by PAUSE
+    bool after_pause = false;          ///< the last time slice ended by PAUSE
+    bool paused = false;               ///< the same, or it was parked: it waits for a store
     bool stored = false;               ///< in this time slice
     bool poll_stored = false;          ///< in the last time slice, which ended by PAUSE
     bool may_poll = false;             ///< it contends, and stored nothing in the last time slice
@@ -199,6 +200,7 @@ struct alignas(64) Lane {
 
     Executed executed() const { return {instructions, accesses, classes}; }
     void begin_loop(const void* registers) { loop.begin(registers, executed(), counted); }
+    void move_loop(const void* registers) { loop.move(registers, executed(), counted); }
     /// Whether a loop has returned to its beginning that repeats itself.
     bool loop_returned(const void* registers) const {
         return loop.returned(registers, instructions, counted);

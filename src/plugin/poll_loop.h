@@ -26,11 +26,15 @@ public:
     /// A block that may be the first one of a loop begins. `registers`: QEMU's state of the processor.
     /// `executed`: up to now. `counted`: a number that changes where the counts begin anew.
     void begin(const void* registers, const Executed& executed, std::uint64_t counted) {
+        many_lines_ = 0;
+        open_ = true;
+        move(registers, executed, counted);
+    }
+    /// The first block is this one instead. Lines that it has loaded since it began may be its own.
+    void move(const void* registers, const Executed& executed, std::uint64_t counted) {
         std::memcpy(registers_.data(), registers, registers_.size());
         begun_ = executed;
         counted_ = counted;
-        many_lines_ = 0;
-        open_ = true;
     }
     void load(model::Line line) {
         if (!open_ || loads(line)) {

@@ -55,6 +55,10 @@ bool Recorder::check(Lane& lane) {
             current_vcpu = nullptr;
             return false;
         }
+        // At the first block of a time slice, QEMU has the flags in another form. A loop with PAUSE returns only there.
+        if (lane.search == kSearchedBlocks - 1 && !lane.after_pause) {
+            lane.move_loop(current_vcpu);
+        }
         --lane.search;
         if (!windows_->slice_over(lane) && lane.instructions < lane.interval_end) {
             if (lane.search == 0) {

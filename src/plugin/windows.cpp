@@ -341,6 +341,7 @@ void Windows::set_slice_end(Lane& next, std::int64_t until) const {
 void Windows::count_slice() {
     if (running_ != nullptr) {
         running_->paused = false;
+        running_->after_pause = false;
         const std::uint64_t ran = running_->instructions - slice_began_;
         state_.slices.add(ran);
         clock_.ran(ran, running_->latest_ns);
@@ -374,6 +375,7 @@ void Windows::read_clock(Lane& lane) {
 void Windows::pause(Lane& lane) {
     end_slice();
     lane.paused = true;
+    lane.after_pause = true;
 }
 
 /// Ends the epoch if nobody who is awake has instructions left.

@@ -292,6 +292,22 @@ TEST_F(PollTest, APollThatStoresIsExecuted) {
     }
 }
 
+TEST_F(PollTest, ALoopThatIsFoundAtItsSecondBlockHasOneIteration) {
+    ASSERT_TRUE(begin(1));
+    lane(1).begin_loop(registers_.data());
+    execute(1, 3);
+    windows_.access(lane(1), 70, Kind::load);
+    ++registers_[168];  // the flags of QEMU's first block have another form
+    lane(1).move_loop(registers_.data());
+    execute(1, 3);  // the filter takes the load for a hit
+    ASSERT_TRUE(lane(1).loop_returned(registers_.data()));
+    windows_.park(lane(1));
+    slice(0, 600);
+    store(0, 70);
+    EXPECT_GE(time(1), 601);
+    EXPECT_LT(time(1), 601 + 3) << "an iteration has 3 instructions";
+}
+
 TEST_F(PollTest, AnEpochEndsWhileAProcessorPolls) {
     EXPECT_TRUE(poll());
     EXPECT_FALSE(poll());

@@ -25,12 +25,14 @@ CASES = [
     Case("cas", 8, 300),
     Case("spinsleep", 2, 2_000),
     Case("twolines", 4, 300),
+    Case("twolines", 8, 0),
     Case("deadline", 8, 300),
+    Case("relay-busy", 2, 0),
     Case("relay-busy", 8, 0),
     Case("relay-busy", 8, 200_000),
 ]
 # With short epochs, many waits end in the next epoch.
-SHORT = [Case("tas", 8, 300)]
+SHORT = [Case("tas", 8, 300), Case("relay-busy", 2, 0)]
 SHORTEST = 5_000
 OPERATIONS = 8_000
 EPOCHS = 20_000
