@@ -85,9 +85,10 @@ class Case:
         return f"{self.program}, {self.threads} threads, work {self.work}"
 
 
-# In the first epochs of a program the speed of a processor is not known. A tenth of these rounds, which are short, takes
-# longer than these epochs.
-LONGER = {Case("seqlock", 2, 0): 60_000}
+# In the first epochs of a program the speed of a processor is not known. A tenth of these rounds, which come before the
+# region, takes longer than these epochs, although the operations are short.
+LONGER = {("seqlock", 0): 60_000}
+"""Smallest numbers of rounds by program and work."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,7 @@ A_BOOT = 60
 
 
 def rounds_of(case: Case, order: Order) -> int:
-    return max(PROGRAMS[case.program].rounds, LONGER.get(case, 0), order.operations // case.threads)
+    return max(PROGRAMS[case.program].rounds, LONGER.get((case.program, case.work), 0), order.operations // case.threads)
 
 
 def measure_order(order: Order, cases: Sequence[Case], folder: Path) -> dict[Case, Values]:
