@@ -151,8 +151,7 @@ struct alignas(64) Lane {
     /// timer woke it.
     std::uint64_t contends_until = 0;
     std::uint64_t watches_until = 0;   ///< soon after it read the clock: see watches_clock
-    bool contended_now = false;        ///< its user code had a conflict in this epoch
-    bool contended_before = false;     ///< in the last one
+    unsigned contends_epochs = 0;      ///< after a conflict of its user code it contends for so many epochs
     bool after_pause = false;          ///< the last time slice ended by PAUSE
     bool paused = false;               ///< the same, or it was parked: it waits for a store
     bool stored = false;               ///< in this time slice
@@ -194,7 +193,7 @@ struct alignas(64) Lane {
     std::array<std::uint64_t, kTlbEntries> hashed_tlb{};
 
     bool bound() const { return (attention & kUnbound) == 0; }
-    bool contends() const { return contended_now || contended_before || instructions < contends_until; }
+    bool contends() const { return contends_epochs != 0 || instructions < contends_until; }
     /// Whether it polls until a time.
     bool watches_clock() const { return instructions < watches_until && polling.polls(); }
 

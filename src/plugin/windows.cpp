@@ -22,6 +22,9 @@ constexpr std::uint64_t kKeepsLine = 1'000;
 /// timer woke it: more than the kernel needs for a system call that puts a thread to sleep or wakes it, or
 /// for a timer interrupt.
 constexpr std::uint64_t kContends = 4'000;
+/// A processor contends for at least an epoch after the epoch of a conflict of user code, and for at least so
+/// many cycles: a program may work for long between two locks.
+constexpr unsigned kUserContends = 20'000;
 /// A processor that reads a line to which another one stores may poll it. The accesses after so many
 /// instructions are recorded again.
 constexpr std::uint64_t kPolls = 200;
@@ -476,7 +479,9 @@ void Windows::contend(Lane& lane, const Conflicts::Found& found) {
     }
     if (found.transfers || found.first || (found.contended && lane.polls)) {
         lane.contends_until = lane.instructions + kContends;
-        lane.contended_now = lane.contended_now || user;
+        if (user) {
+            lane.contends_epochs = 1 + std::max(kUserContends / machine_.epoch_cycles, 1U);
+        }
         end_before_next_block(lane);
     } else if (found.disputed && lane.share.time(lane.instructions) > slice_until_) {
         end_before_next_block(lane);  // the next contender may take the line
@@ -667,8 +672,7 @@ void Windows::open(std::int64_t last_length) {
         lane->out_end = lane->out + room_;
         lane->window_start = lane->instructions;
         lane->wake_signal = -1;
-        lane->contended_before = lane->contended_now;
-        lane->contended_now = false;
+        lane->contends_epochs -= lane->contends_epochs != 0 ? 1 : 0;
         lane->awaited.clear();
         lane->waits_until.fill(0);
         share(*lane, known.paces[lane->processor], last_length);
