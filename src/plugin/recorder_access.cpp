@@ -55,7 +55,8 @@ bool Recorder::check(Lane& lane) {
             current_vcpu = nullptr;
             return false;
         }
-        // At the first block of a time slice, QEMU has the flags in another form. A loop with PAUSE returns only there.
+        // At the first block of a time slice, QEMU has the flags in another form. A loop with PAUSE returns
+        // only there.
         if (lane.search == kSearchedBlocks - 1 && !lane.after_pause) {
             lane.move_loop(current_vcpu);
         }

@@ -134,7 +134,9 @@ A_BOOT = 60
 
 
 def rounds_of(case: Case, order: Order) -> int:
-    return max(PROGRAMS[case.program].rounds, LONGER.get((case.program, case.work), 0), order.operations // case.threads)
+    return max(
+        PROGRAMS[case.program].rounds, LONGER.get((case.program, case.work), 0), order.operations // case.threads
+    )
 
 
 def measure_order(order: Order, cases: Sequence[Case], folder: Path) -> dict[Case, Values]:
