@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from shlex import join
 
 from s80lab.analysis.interval import estimate
@@ -59,14 +59,18 @@ def _sides(comparison: ExecComparison) -> Iterator[str]:
     ):
         boots, seeds = ({getattr(run.record, key) for run in runs} for key in ("boot", "seed"))
         yield (
-            f"{word}: {name}, {plain(join(runs[0].record.words))}, {runs[0].record.machine}, {len(runs)} runs "
-            f"({len(boots)} boots, {len(seeds)} seeds)"
+            f"{word}: {name}, {plain(join(runs[0].record.words))}, {runs[0].record.machine}, {_counted(runs, 'run')} "
+            f"({_counted(boots, 'boot')}, {_counted(seeds, 'seed')})"
         )
     if comparison.per_call:
         yield f"all counts are for each call of {comparison.first[0].record.per}"
     if len(comparison.first) > 1 and len(comparison.second) > 1:
         covers = "within each boot and seed" if comparison.paired else "between independent samples"
         yield f"differences {covers}, with 95% intervals (Student's t)"
+
+
+def _counted(things: Sized, noun: str) -> str:
+    return f"{len(things)} {noun}{'' if len(things) == 1 else 's'}"
 
 
 def _changes(comparison: ExecComparison) -> Iterator[str]:
