@@ -19,7 +19,7 @@ from s80lab.exec.names import FREED, NO_ADDRESS, UNNAMED, Code, Data, Names
 RELAY = "s80-relay"
 MOST_LINES = 1000
 """Lines that are named and kept, those with the most transfers and upgrades first."""
-MOST_NAMED = 200_000
+MOST_NAMED = 1_000_000
 """Records whose data and code are looked up for the sums by variable and function; rarer ones are `(rare)`."""
 FALSE, READ_MOSTLY = "false sharing", "read-mostly"
 RARE = "(rare)"
@@ -187,14 +187,23 @@ def _rows_by_line(line: NDArray[np.int64], top: Sequence[int]) -> dict[int, NDAr
 def _named(sums: Sums, rows: NDArray[np.int64], names: Names) -> tuple[list[Code], list[Data]]:
     """Code and data of these records."""
     records = sums.records[rows]
-    tgid, ns = sums.tgid[rows].tolist(), records["first_ns"].tolist()
+    tgid = sums.tgid[rows].tolist()
+    mapped = _since(records["first_ns"], names.processes.mapped_at)
+    allocated = _since(records["first_ns"], [*names.processes.mapped_at, *names.processes.allocated_at])
     offset = records["address"] % np.uint64(sums.line_bytes)
     physical = np.where(records["range"] == 0, records["physical"] + offset, np.uint64(NO_ADDRESS)).tolist()
-    codes = list(zip(tgid, records["pc"].tolist(), ns, strict=True))
-    places = list(zip(tgid, records["address"].tolist(), ns, physical, strict=True))
+    codes = list(zip(tgid, records["pc"].tolist(), mapped, strict=True))
+    places = list(zip(tgid, records["address"].tolist(), allocated, physical, strict=True))
     code, data = names.code(codes), names.data(places)
     found = [code[place] for place in codes]
     return found, [_cleared(data[place], at) for place, at in zip(places, found, strict=True)]
+
+
+def _since(times: NDArray[np.uint64], changes: Sequence[int]) -> list[int]:
+    """For each time the last change before it: equal places so have equal times, and are looked up once."""
+    ordered = np.unique(np.array([0, *changes], dtype=np.uint64))
+    found: list[int] = ordered[np.searchsorted(ordered, times, side="right") - 1].tolist()
+    return found
 
 
 def _cleared(data: Data, code: Code) -> Data:
