@@ -12,6 +12,7 @@ import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path, PurePosixPath
 
 from s80lab.base.errors import UserError
@@ -139,6 +140,7 @@ def guest_path(host: Path) -> str:
     return absolute if _of_system(absolute) else f"{WORK}/{host.name}"
 
 
+@cache
 def real_path(guest: str) -> str:
     """A path of the guest without the links of a merged /usr."""
     first, *rest = PurePosixPath(os.path.normpath(guest)).parts[1:]
