@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * All threads add to one word. Between two additions of a thread another thread adds, so each addition gets the line
- * from the other one (a transfer from M) and makes it its own (an upgrade). The order is free. */
+ * All threads add to one word. Between two additions of a thread another thread adds, so each addition gets
+ * the line from the other one (a transfer from M) and makes it its own (an upgrade). The order is free. */
 #include "threads.h"
 
 static line counter;

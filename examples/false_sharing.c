@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Each thread adds to a counter of its own, and all counters are in one line: as many transfers as with one counter. The
- * order is free. */
+ * Each thread adds to a counter of its own, and all counters are in one line: as many transfers as with one
+ * counter. The order is free. */
 #include "threads.h"
 
 struct statistics {

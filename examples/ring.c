@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * A token goes round. Each thread waits at a line of its own, and writes the line of the next thread: a transfer from M
- * for the thread that waits, and an upgrade for the one that writes. The order is fixed. */
+ * A token goes round. Each thread waits at a line of its own, and writes the line of the next thread: a
+ * transfer from M for the thread that waits, and an upgrade for the one that writes. The order is fixed. */
 #include "threads.h"
 
 static line token[MOST];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * What the examples share: threads that call `operation` again and again, and the measured region.
  *
- * Arguments: threads, operations of each thread. The region begins when every thread has executed a tenth of its
- * operations, and ends when thread 0 has a tenth left: all threads run all the time in it. */
+ * Arguments: threads, operations of each thread. The region begins when every thread has executed a tenth of
+ * its operations, and ends when thread 0 has a tenth left: all threads run all the time in it. */
 #pragma once
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -39,7 +39,8 @@ static void* thread_main(void* number) {
     __atomic_fetch_add(&started.value, 1, __ATOMIC_SEQ_CST);
     while (started.value != threads) pause_loop();
     for (long n = 0; n < operations; ++n) {
-        if (n == operations / 10 && __atomic_add_fetch(&begun.value, 1, __ATOMIC_SEQ_CST) == threads) S80LAB_BEGIN();
+        if (n == operations / 10 && __atomic_add_fetch(&begun.value, 1, __ATOMIC_SEQ_CST) == threads)
+            S80LAB_BEGIN();
         if (me == 0 && n == operations - operations / 10) S80LAB_END();
         operation(me, n);
     }

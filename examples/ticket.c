@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * A ticket lock protects a counter. Of n threads, an operation gets `next` and the counter from the thread before (two
- * transfers), and the n - 1 threads that wait read `serving` after it was written. The order is free. */
+ * A ticket lock protects a counter. Of n threads, an operation gets `next` and the counter from the thread
+ * before (two transfers), and the n - 1 threads that wait read `serving` after it was written. The order is
+ * free. */
 #include "threads.h"
 
 static line next, serving, counter;
