@@ -129,9 +129,10 @@ def _per(run: ExecRun) -> Iterator[str]:
     if run.calls is None:
         return
     yield ""
-    yield f"{run.calls:,} calls of {run.record.per}; for each call:"
     if not run.calls:
+        yield f"{run.record.per} was never called in the measured region"
         return
+    yield f"{run.calls:,} calls of {run.record.per}; for each call:"
     counts = counts_of(run.region)
     yield f"{'':28}{'all':>16}{'user':>16}{'kernel':>16}"
     for name, count in PER_CALL.items():
