@@ -14,6 +14,7 @@ import stat
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
@@ -121,16 +122,19 @@ def _exec(request: Request) -> int:
         given = _input(request.stdin, folder)
         notes: list[str] = []
         problems: list[str] = []
-        for boot in boots:
-            for seed in seeds:
-                run = folder / run_name(boot, seed)
-                run.mkdir()
-                found = _run_once(request, boot, seed, given, run, first=(boot, seed) == (boots[0], seeds[0]))
-                notes += found[0]
-                problems += found[1]
+        done: list[str] = []
+        for boot, seed in product(boots, seeds):
+            run = folder / run_name(boot, seed)
+            run.mkdir()
+            ended, *found = _run_once(request, boot, seed, given, run, first=not done)
+            notes += found[0]
+            problems += found[1]
+            done.append(run.name)
+            if not ended.complete:
+                break
         if given is not None and given.parent == folder:
             given.unlink()
-    runs = [ExecRun(final / run_name(boot, seed)) for boot in boots for seed in seeds]
+    runs = [ExecRun(final / name) for name in done]
     _show(runs, request)
     for sentence in (*notes, *problems):
         say(f"s80lab exec: {sentence}")
@@ -139,9 +143,9 @@ def _exec(request: Request) -> int:
 
 def _run_once(
     request: Request, boot: int, seed: int, given: Path | None, folder: Path, first: bool
-) -> tuple[list[str], list[str]]:
-    """One run in its folder. first: whether its output appears and its files come back. Returns notes and problems of
-    the files that came back."""
+) -> tuple[Ended, list[str], list[str]]:
+    """One run in its folder. first: whether its output appears and its files come back. Returns its end, and notes and
+    problems of the files that came back."""
     shape = _shape(request, boot)
     protocol = find_or_file("protocol", paths.PROTOCOLS, request.protocol or shape.machine.protocol)
     wanted = _wanted(request, seed, given)
@@ -189,7 +193,7 @@ def _run_once(
             files={guest: str(host.resolve()) for guest, host in tree.files.items()},
         ),
     )
-    return notes, problems
+    return ended, notes, problems
 
 
 def _why_ended(ended: Ended, request: Request) -> str:
