@@ -78,6 +78,13 @@ def test_two_executions_give_the_same_counts(execute: Exec, compiled: Callable[.
     assert _values(execute, "one") != three
 
 
+def test_names_do_not_change_the_counts(execute: Exec, compiled: Callable[..., Path]) -> None:
+    program = compiled(COUNTER)
+    for name, option in (("bare", "--no-misses"), ("plain", "--no-heap"), ("heap", "--heap")):
+        execute("--name", name, option, str(program))
+    assert _values(execute, "bare") == _values(execute, "plain") == _values(execute, "heap")
+
+
 @pytest.mark.parametrize(("command", "code"), [("exit 3", 3), ("kill -9 $$", 137), ("kill -TERM $$", 143)])
 def test_exit_code_is_that_of_the_program(command: str, code: int, execute: Exec) -> None:
     assert execute("--", "sh", "-c", command).code == code

@@ -159,8 +159,10 @@ def _run_once(
     points: dict[str, object] = {key: entry(options[key], name, tree, image) for key, name in named.items() if name}
     if request.order == REFERENCE:
         points |= REFERENCE_PLUGIN
+    # Also without names: with the mappings, the plugin learns at once that a process has another name, and so class.
+    points["mappings"] = folder / MAPPINGS
     if request.misses:
-        points |= {"sums": folder / SUMS, "mappings": folder / MAPPINGS}
+        points["sums"] = folder / SUMS
         if request.heap and (functions := list(allocator(tree, image))):
             (folder / ALLOCATOR).write_text("".join(f"{line}\n" for line in functions))
             points["allocations"] = folder / ALLOCATOR
