@@ -10,7 +10,7 @@ import typer
 
 from s80lab.commands.line import complete
 from s80lab.commands.line.declare import RARE, Section
-from s80lab.commands.line.options import Settings
+from s80lab.commands.line.options import MachineSettings
 
 SECTION = Section("Programs")
 
@@ -26,7 +26,7 @@ def exec_program(
     words: Annotated[
         list[str],
         typer.Argument(
-            metavar="PROGRAM [ARGUMENT]...", help="The program, an ELF file or a script, and its arguments."
+            metavar="PROGRAM [ARGUMENT]", help="The program, an ELF file or a script, and its arguments."
         ),
     ],
     machine: Annotated[
@@ -45,7 +45,7 @@ def exec_program(
             autocompletion=complete.protocols,
         ),
     ] = None,
-    settings: Settings = None,
+    settings: MachineSettings = None,
     processors: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Number of processors. Default: the machine's.")
     ] = None,
