@@ -112,6 +112,8 @@ def _head(run: ExecRun) -> Iterator[str]:
     record, machine = run.record, run.machine
     yield f"s80lab exec: {plain(join(record.words))}"
     yield f"machine {machine.name}: {machine_line(machine)}"
+    if machine.clock_shift:
+        yield f"clock: {1 << machine.clock_shift} seconds of the guest are one simulated second"
     if record.settings:
         yield "changed: " + ", ".join(f"{key} = {value}" for key, value in record.settings.items())
     yield f"region: {record.region}" + (f" ({run.parts} times)" if run.parts > 1 else "")
