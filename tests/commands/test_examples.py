@@ -27,7 +27,7 @@ DECLARED = list(declarations())
 EXAMPLES = [example for declaration in DECLARED for example in declaration.examples]
 NOT_EXECUTED = (
     # They need a guest or its image.
-    *("s80lab run", "s80lab estimate", "s80lab capture ", "s80lab misses", "s80lab profile"),
+    *("s80lab run", "s80lab exec", "s80lab estimate", "s80lab capture ", "s80lab misses", "s80lab profile"),
     *("s80lab knockout imapb --seeds", "s80lab checkpoint build", "s80lab image build", "s80lab image symbols"),
     *("s80lab bench", "s80lab batch --slurm --minutes 60 run"),
     # They need runs of several designs.

@@ -360,11 +360,12 @@ class ImapServer:
     address: str
     errors: list[BaseException] = field(default_factory=list)
     connections: list[socket.socket] = field(default_factory=list)
+    writing: threading.Lock = field(default_factory=threading.Lock)  # TLS: one thread at a time may write
 
     def end(self, last_words: bytes) -> None:
         """All connections end after these bytes."""
         for connection in self.connections:
-            with contextlib.suppress(OSError):  # the client may end at the end of the first
+            with contextlib.suppress(OSError), self.writing:  # the client may end at the end of the first
                 connection.sendall(last_words)
                 connection.shutdown(socket.SHUT_RDWR)
 
@@ -387,11 +388,9 @@ def imap_server(
 
                 def write(text: bytes) -> None:
                     text = change(text)
-                    if form == "bytes":
-                        for byte in text:
-                            client.sendall(bytes((byte,)))
-                    else:
-                        client.sendall(text)
+                    with server.writing:
+                        for part in (bytes((byte,)) for byte in text) if form == "bytes" else (text,):
+                            client.sendall(part)
 
                 try:
                     Session(form, reader.readline, reader.read, write).serve()
