@@ -7,8 +7,10 @@ Each connection has mailboxes of its own, so that the server needs no locks.
 from __future__ import annotations
 
 import contextlib
+import io
 import itertools
 import re
+import select
 import socket
 import ssl
 import threading
@@ -360,14 +362,33 @@ class ImapServer:
     address: str
     errors: list[BaseException] = field(default_factory=list)
     connections: list[socket.socket] = field(default_factory=list)
-    writing: threading.Lock = field(default_factory=threading.Lock)  # TLS: one thread at a time may write
+    using: threading.Lock = field(default_factory=threading.Lock)
+    """Of a connection: TLS allows one thread at a time to read or write."""
 
     def end(self, last_words: bytes) -> None:
         """All connections end after these bytes."""
         for connection in self.connections:
-            with contextlib.suppress(OSError), self.writing:  # the client may end at the end of the first
+            with contextlib.suppress(OSError), self.using:  # the client may end at the end of the first
                 connection.sendall(last_words)
                 connection.shutdown(socket.SHUT_RDWR)
+
+
+@dataclass
+class Received(io.RawIOBase):
+    """What a connection receives. It waits without the lock, and reads with it."""
+
+    connection: socket.socket
+    using: threading.Lock
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        pending = isinstance(self.connection, ssl.SSLSocket) and self.connection.pending()
+        if not pending:
+            select.select([self.connection], [], [])
+        with self.using:
+            return self.connection.recv_into(buffer)
 
 
 @contextlib.contextmanager
@@ -384,11 +405,11 @@ def imap_server(
             plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             client = certificate.wrap_socket(plain, True) if certificate else plain
             server.connections.append(client)
-            with client, client.makefile("rb") as reader:
+            with client, io.BufferedReader(Received(client, server.using)) as reader:
 
                 def write(text: bytes) -> None:
                     text = change(text)
-                    with server.writing:
+                    with server.using:
                         for part in (bytes((byte,)) for byte in text) if form == "bytes" else (text,):
                             client.sendall(part)
 
