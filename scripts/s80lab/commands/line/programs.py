@@ -25,9 +25,7 @@ SECTION = Section("Programs")
 def exec_program(
     words: Annotated[
         list[str],
-        typer.Argument(
-            metavar="PROGRAM [ARGUMENT]", help="The program, an ELF file or a script, and its arguments."
-        ),
+        typer.Argument(metavar="PROGRAM [ARGUMENT]", help="The program, an ELF file or a script, and its arguments."),
     ],
     machine: Annotated[
         str,
