@@ -96,7 +96,7 @@ def files(tmp_path: Path) -> Path:
         (125, "--rootfs packed.tar: is neither a folder nor an uncompressed tar", "--rootfs packed.tar -- true"),
         (125, "--rootfs missing: is neither a folder nor", "--rootfs missing -- true"),
         (125, "this Debian package is not installed", "--with no-such-package -- true"),
-        (125, "PROGRAM [ARGUMENT]... is missing", ""),
+        (125, "PROGRAM [ARGUMENT] is missing", ""),
     ],
 )
 def test_mistake_ends_with_one_sentence(code: int, sentence: str, words: str, execute: Exec, files: Path) -> None:
