@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The compiled programs of s80lab: built in a checkout, or contained in an installed package."""
+"""The programs that s80lab executes: its compiled ones, which are built in a checkout or contained in an installed
+package, and those of the system."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from s80lab.base import paths
@@ -29,3 +31,9 @@ def missing(file: Path) -> str:
         f"this package does not contain the compiled {kind} {file.name}: install a package that `make wheel` built in "
         "a clone of s80lab on Linux"
     )
+
+
+def system_environment() -> dict[str, str]:
+    """The environment for programs of the system: those in /usr/sbin are found by every user, and messages are in
+    English."""
+    return os.environ | {"PATH": os.environ.get("PATH", "") + ":/usr/sbin:/sbin", "LC_ALL": "C.UTF-8"}

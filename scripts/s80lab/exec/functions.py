@@ -7,7 +7,6 @@ libraries, and for all processes."""
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from pathlib import Path, PurePosixPath
 
 from s80lab.analysis.misses.debug_files import DebugFiles
 from s80lab.base.errors import UserError
+from s80lab.base.programs import system_environment
 from s80lab.exec.libraries import is_elf
 from s80lab.exec.shape import RANGE_AT
 from s80lab.exec.tree import Tree, real_path
@@ -96,9 +96,10 @@ def _functions(elf: Elf) -> list[Symbol]:
 
 def _position(image: Path, path: str, offset: int) -> int:
     """The place in the image of a byte of a file, by its extents."""
-    environment = os.environ | {"PATH": os.environ.get("PATH", "") + ":/usr/sbin:/sbin", "LC_ALL": "C.UTF-8"}
     command = [DUMP, "-e", f"--path={real_path(path)}", str(image)]
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", env=environment, timeout=LIMIT_S)
+    done = subprocess.run(
+        command, capture_output=True, text=True, errors="replace", env=system_environment(), timeout=LIMIT_S
+    )
     for first, end, begin in (map(int, match.groups()) for match in _EXTENT.finditer(done.stdout)):
         if first <= offset < end:
             return begin + offset - first

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 
 from s80lab.base.errors import UserError
+from s80lab.base.programs import system_environment
 from s80lab.exec.added import Added, AddedFiles, collision
 from s80lab.exec.host_packages import interpreter_files, is_interpreter, package_files
 from s80lab.exec.libraries import Libraries, NotExecutableError, NotFoundError, Placed, is_elf
@@ -235,10 +236,15 @@ def write_image(tree: Tree, wanted: Wanted, folder: Path) -> Path:
     (root / JOB).write_bytes(job(tree, wanted))
     image = folder / "files.erofs"
     command = [MKFS, "-T", TIME, "-U", UUID, "--all-root", "-x-1", "-E", "noinline_data", str(image), str(root)]
-    environment = os.environ | {"PATH": os.environ.get("PATH", "") + ":/usr/sbin:/sbin", "LC_ALL": "C.UTF-8"}
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", env=environment, check=False, timeout=LIMIT_S
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            env=system_environment(),
+            check=False,
+            timeout=LIMIT_S,
         )
     except FileNotFoundError:
         raise UserError(f"{MKFS} is not installed: apt-get install erofs-utils") from None

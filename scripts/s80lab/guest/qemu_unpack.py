@@ -13,6 +13,7 @@ import subprocess
 from pathlib import Path
 
 from s80lab.base.errors import UserError
+from s80lab.base.programs import system_environment
 from s80lab.base.staging import working
 from s80lab.base.strict import shown
 from s80lab.base.terminal import say
@@ -63,7 +64,7 @@ def unpack(store: Path) -> Path:
         try:
             done = subprocess.run(
                 [*command, codename, str(root), *sources],
-                env=os.environ | {"PATH": os.environ.get("PATH", "") + ":/usr/sbin:/sbin", "LC_ALL": "C.UTF-8"},
+                env=system_environment(),
                 capture_output=True,
                 text=True,
                 timeout=LIMIT_S,

@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from s80lab.base.errors import UserError
+from s80lab.base.programs import system_environment
 
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 
@@ -58,9 +59,8 @@ def unpack(names: Sequence[str], suite: str, root: Path) -> Packages:
         f"deb [signed-by={KEYRING}] {debian_mirror()} {suite} main",
     ]
     # sbin is not on every user's PATH, and tar and dpkg are looked for there too
-    environment = os.environ | {"PATH": os.environ.get("PATH", "") + ":/usr/sbin:/sbin", "LC_ALL": "C.UTF-8"}
     try:
-        result = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+        result = subprocess.run(command, capture_output=True, text=True, env=system_environment(), check=False)
     except FileNotFoundError as error:
         raise UserError("mmdebstrap is not installed: apt-get install mmdebstrap") from error
     if result.returncode != 0:
