@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from pathlib import Path
 
 from s80lab.base.errors import UserError
+from s80lab.guest.kernel.memory import ram_parts
 
 
 def write_memory(pid: int, ram: Path, offset: int, content: Path) -> None:
@@ -15,10 +15,8 @@ def write_memory(pid: int, ram: Path, offset: int, content: Path) -> None:
     as it is.
 
     pid: QEMU's process. UserError: the system does not let this process write."""
-    wanted = os.path.realpath(ram)
     try:
-        with Path(f"/proc/{pid}/maps").open() as lines:
-            begin = next(begin for begin, at, name in map(_mapping, lines) if name == wanted and at == 0)
+        begin = next(begin for at, begin, _ in ram_parts(pid, ram) if at == 0)
         with Path(f"/proc/{pid}/mem").open("r+b", buffering=0) as memory, content.open("rb") as source:
             memory.seek(begin + offset)
             shutil.copyfileobj(source, memory, 1 << 22)
@@ -29,9 +27,3 @@ def write_memory(pid: int, ram: Path, offset: int, content: Path) -> None:
             "the system does not allow s80lab to write into the memory of QEMU, which it started: allow ptrace of "
             "child processes (kernel.yama.ptrace_scope at most 1)"
         ) from None
-
-
-def _mapping(line: str) -> tuple[int, int, str]:
-    """Begin, offset in the file, and name of a line of /proc/PID/maps."""
-    fields = line.rstrip("\n").split(maxsplit=5)
-    return int(fields[0].split("-")[0], 16), int(fields[2], 16), fields[5] if len(fields) > 5 else ""

@@ -54,6 +54,16 @@ class RamFile:
         return self._map[at : at + size]
 
 
+def ram_parts(pid: int, path: Path) -> list[tuple[int, int, int]]:
+    """(offset in the file, first address, address after the last) of each part of the RAM file that a process has
+    mapped, by offset (proc(5), maps)."""
+    lines = [line.split(maxsplit=5) for line in Path(f"/proc/{pid}/maps").read_text().splitlines()]
+    # Linux shows paths absolute and without links.
+    name = str(path.resolve())
+    mapped = [(line[0].split("-"), int(line[2], 16)) for line in lines if line[-1] == name]
+    return sorted((offset, int(begin, 16), int(end, 16)) for (begin, end), offset in mapped)
+
+
 class ProcessRam:
     """The RAM of a paused guest: QEMU's mapping of the RAM file, including the guest's later stores.
 
@@ -63,15 +73,10 @@ class ProcessRam:
     def __init__(self, pid: int, path: Path, low_ram: int) -> None:
         self._low_ram = low_ram
         try:
-            maps = Path(f"/proc/{pid}/maps").read_text()
+            self._parts = ram_parts(pid, path)
             self._memory = Path(f"/proc/{pid}/mem").open("rb", buffering=0)  # noqa: SIM115 - closed with the object
         except OSError as error:
             raise UserError(f"the guest's memory cannot be read from the process of QEMU ({error})") from None
-        lines = [line.split(maxsplit=5) for line in maps.splitlines()]
-        # Linux shows paths absolute and without links.
-        name = str(path.resolve())
-        mapped = [(line[0].split("-"), int(line[2], 16)) for line in lines if line[-1] == name]
-        self._parts = sorted((offset, int(begin, 16), int(end, 16)) for (begin, end), offset in mapped)
 
     def read(self, physical: int, size: int) -> bytes:
         at = _place(physical, self._low_ram)
