@@ -82,22 +82,24 @@ def source_lines(path: Path, addresses: Sequence[int]) -> Mapping[int, str]:
     Addresses without a line number are left out, and all of them if addr2line is not installed. Code that the compiler
     has inlined belongs to the line of the inlined function.
     """
-    try:
-        process = Popen([ADDR2LINE, "--exe", str(path)], stdin=PIPE, stdout=PIPE, stderr=PIPE, text=True)
-    except OSError:
-        return {}
-    answers, _ = process.communicate("".join(f"{address:#x}\n" for address in addresses))
-    found = {}
-    for address, answer in zip(addresses, answers.splitlines(), strict=False):
-        name, _, line = answer.partition(" ")[0].rpartition(":")
-        if not name.startswith(_NOWHERE) and line.isdecimal() and line != "0":
-            found[address] = f"{short_path(name)}:{line}"
-    return found
+    frames = _frames(path, addresses)
+    return {address: _place(inlined[0]) for address, inlined in frames.items() if inlined[0]}
 
 
 def own_lines(path: Path, addresses: Sequence[int]) -> Mapping[int, str]:
     """Like `source_lines`, but inlined code of a system's header or of a language's library belongs to the line that
     uses it: `new` in a container of C++ to the line with the container."""
+    found = {}
+    for address, inlined in _frames(path, addresses).items():
+        known = [frame for frame in inlined if frame]
+        if known:
+            found[address] = _place(next((frame for frame in known if not frame.startswith(_LIBRARIES)), known[-1]))
+    return found
+
+
+def _frames(path: Path, addresses: Sequence[int]) -> Mapping[int, Sequence[str]]:
+    """The `path:123` of each address, and of the code into which it is inlined; empty where it is unknown. Nothing if
+    addr2line is not installed."""
     try:
         process = Popen([ADDR2LINE, "-a", "-i", "--exe", str(path)], stdin=PIPE, stdout=PIPE, stderr=PIPE, text=True)
     except OSError:
@@ -108,16 +110,16 @@ def own_lines(path: Path, addresses: Sequence[int]) -> Mapping[int, str]:
         if answer.startswith("0x"):
             frames.append([])
         elif frames:
-            name, _, line = answer.partition(" ")[0].rpartition(":")
-            if not name.startswith(_NOWHERE) and line.isdecimal() and line != "0":
-                frames[-1].append(f"{name}:{line}")
-    found = {}
-    for address, names in zip(addresses, frames, strict=False):
-        if names:
-            own = next((name for name in names if not name.startswith(_LIBRARIES)), names[-1])
-            file, _, line = own.rpartition(":")
-            found[address] = f"{short_path(file)}:{line}"
-    return found
+            place = answer.partition(" ")[0]
+            name, _, line = place.rpartition(":")
+            known = not name.startswith(_NOWHERE) and line.isdecimal() and line != "0"
+            frames[-1].append(place if known else "")
+    return {address: frame for address, frame in zip(addresses, frames, strict=False) if frame}
+
+
+def _place(frame: str) -> str:
+    file, _, line = frame.rpartition(":")
+    return f"{short_path(file)}:{line}"
 
 
 def short_path(path: str) -> str:

@@ -219,16 +219,16 @@ class Processes:
 
     @cached_property
     def mapped_at(self) -> list[int]:
-        """The times at which any process began or changed a mapping, in order: between two of them, `code` and
-        `mapping` give the same."""
+        """The times at which any process began or changed a mapping: between two of them, `code` and `mapping` give the
+        same."""
         several = (process for each in self.by_tgid.values() for process in each)
-        return sorted({ns for process in several for ns in (process.began, *(ns for ns, _ in process._changes))})
+        return list({ns for process in several for ns in (process.began, *(ns for ns, _ in process._changes))})
 
     @cached_property
     def allocated_at(self) -> list[int]:
         """The same for objects of allocators."""
         several = (process for each in self.by_tgid.values() for process in each)
-        return sorted({one.ns for process in several for one in process._objects})
+        return list({one.ns for process in several for one in process._objects})
 
 
 def _text(text: str) -> str:
