@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from s80lab.analysis.misses.sharing import PATTERNS, lines_of
 from s80lab.analysis.misses.sums import Sums
 from s80lab.exec.names import FREED, NO_ADDRESS, UNNAMED, Code, Data, Names
+from s80lab.exec.shape import RELAY
 
-RELAY = "s80-relay"
 MOST_LINES = 1000
 """Lines that are named and kept, those with the most transfers and upgrades first."""
 MOST_NAMED = 1_000_000
@@ -105,8 +105,8 @@ class Sum:
 @dataclass(frozen=True)
 class Contention:
     """lines: the most contended ones. data: by variable; fields: by variable with its field. transfers, upgrades: of
-    all lines. attributed: share of all requests whose
-    function and data are named. exact: share whose line is known."""
+    all lines. attributed: share of all requests whose function and data are named. exact: share whose line is
+    known."""
 
     lines: Sequence[Line]
     functions: Sequence[Sum]
@@ -153,13 +153,13 @@ def contention_of(sums: Sums, names: Names) -> Contention:
     named = [
         index
         for index in range(len(order))
-        if not code[index].function.startswith(UNNAMED) and data[index].kind not in ("?",)
+        if not code[index].function.startswith(UNNAMED) and data[index].kind != UNNAMED
     ]
     total = int(records["count"].sum())
     chosen = order[named] if len(order) else order
     return Contention(
         lines=lines,
-        functions=_sums(sums, order, [_function(one) for one in code]),
+        functions=_sums(sums, order, [one.named for one in code]),
         data=_sums(sums, order, [one.name for one in data]),
         fields=_sums(sums, order, [one.full for one in data]),
         number=int((per_line > 0).sum()),
@@ -223,7 +223,7 @@ def _line(sums: Sums, physical: int, pattern: str, names: Sequence[tuple[Code, D
         if by_cache[place] or upgrade[place]:
             who = sums.whos[int(records["who"][place])]
             key = (int(sums.offset[place]), data[place].full, data[place].declared, who.comm,
-                   _function(code[place]), code[place].line)  # fmt: skip
+                   code[place].named, code[place].line)  # fmt: skip
             groups[key].append(place)
     accesses = [
         Access(
@@ -263,10 +263,6 @@ def _kind(pattern: str, true: int, false: int) -> str:
     return {"several writers": "true sharing", "one processor": "true sharing", "widely read": READ_MOSTLY}.get(
         pattern, pattern
     )
-
-
-def _function(code: Code) -> str:
-    return code.function if code.file in ("", "kernel") else f"{code.file}: {code.function}"
 
 
 def _sums(sums: Sums, rows: NDArray[np.int64], names: Sequence[str]) -> list[Sum]:

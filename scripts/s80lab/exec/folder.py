@@ -32,8 +32,6 @@ from s80lab.results.run_folder import MEMORY_MAP
 from s80lab.results.snapshots import Delta, Snapshots, without
 
 RECORD, REPORT = "exec.json", "report.json"
-LAST = "last"
-"""Name of the run that has no name of its own."""
 SCHEMA = 1
 AGAIN = "run the program again"
 LARGEST, LARGEST_REPORT = 16 << 20, 1 << 30

@@ -30,7 +30,7 @@ _MAGIC = b"\x7fELF"
 
 
 class NotFoundError(UserError):
-    """There is no such program, or an interpreter or library of it is missing."""
+    """The program does not exist, or an interpreter or a library of it is missing."""
 
 
 class NotExecutableError(UserError):

@@ -40,9 +40,10 @@ class Code:
     function: str
     line: str = ""
 
-    def __str__(self) -> str:
-        name = self.function if self.file in ("", "kernel") else f"{self.file}: {self.function}"
-        return f"{name} {self.line}" if self.line else name
+    @property
+    def named(self) -> str:
+        """`libz.so.1: deflate`; of the kernel `down_read`."""
+        return self.function if self.file in ("", "kernel") else f"{self.file}: {self.function}"
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,6 @@ class Data:
     kind: str
     name: str
     field: str = ""
-    type: str = ""
     declared: str = ""
 
     @property
@@ -157,15 +157,19 @@ class Names:
             if address >= KERNEL_HALF:
                 found[place] = self._kernel_data(address, physical)
                 continue
-            mapping = self.processes.mapping(tgid, address, ns)
-            module = self._module(tgid, address, ns)
+            process = self.processes.process(tgid, ns)
+            if process is None:
+                found[place] = Data("?", UNNAMED)
+                continue
+            mapping = process.mapping(address, ns)
+            module = self._module(process, address, ns)
             if module is not None:
                 path, linked = module
                 wanted.setdefault(path, {}).setdefault(linked, []).append(place)
                 found[place] = Data("file", _name(path))
             elif isinstance(mapping, FileMapping):
                 found[place] = Data("file", _name(mapping.path))
-            elif (allocated := self._allocated(tgid, address, ns)) is not None:
+            elif (allocated := process.allocated(address, ns)) is not None:
                 objects[place] = allocated
             elif isinstance(mapping, AnonymousMapping):
                 found[place] = Data("memory", mapping.name)
@@ -179,10 +183,6 @@ class Names:
                     found.update(dict.fromkeys(addresses[address], _data(variable)))
         return found
 
-    def _allocated(self, tgid: int, address: int, ns: int) -> Object | None:
-        process = self.processes.process(tgid, ns)
-        return None if process is None else process.allocated(address, ns)
-
     def _heap_data(self, objects: Mapping[Place, Object]) -> dict[Place, Data]:
         """Objects of the allocator are named by the call that made them."""
         calls = {place: (place[0], one.caller - 1, one.ns) for place, one in objects.items()}
@@ -192,7 +192,7 @@ class Names:
             caller = code[calls[place]]
             name = f"object of {caller.function} {caller.line}".rstrip()
             offset = place[1] - one.begin
-            found[place] = Data("heap", name, f"{name}+{offset:#x}" if offset else name, "", caller.line)
+            found[place] = Data("heap", name, f"{name}+{offset:#x}" if offset else name, caller.line)
         return found
 
     def _kernel_data(self, address: int, physical: int) -> Data:
@@ -214,17 +214,15 @@ class Names:
             self._variables[path] = Variables(file.elf, self.debug)
         return self._variables[path]
 
-    def _module(self, tgid: int, address: int, ns: int) -> tuple[str, int] | None:
+    def _module(self, process: Process, address: int, ns: int) -> tuple[str, int] | None:
         """The ELF file to whose loaded parts the address belongs, and the linked address; also for its zeroed data,
         which the kernel maps without a file."""
-        process = self.processes.process(tgid, ns)
-        if process is None:
-            return None
         if id(process) not in self._modules:
             self._modules[id(process)] = self._modules_of(process)
         begins, modules = self._modules[id(process)]
+        last = bisect_right(begins, address)
         found: _Module | None = None
-        for one in modules[max(bisect_right(begins, address) - _TRIED, 0) : bisect_right(begins, address)]:
+        for one in modules[max(last - _TRIED, 0) : last]:
             if address < one.end and one.ns <= ns and (found is None or one.ns >= found.ns):
                 found = one
         return None if found is None else (found.path, address - found.shift)
@@ -234,16 +232,14 @@ class Names:
         found: dict[tuple[int, int, str], _Module] = {}
         for ns, mapping in process.files():
             file = self._file(mapping.path)
-            for load in [] if file is None else file.loads:
-                if load.offset // _PAGE * _PAGE == mapping.offset:
-                    shift = mapping.begin - load.address // _PAGE * _PAGE
-                    for part in file.loads if file is not None else ():
-                        begin = part.address + shift
-                        found.setdefault(
-                            (begin, begin + part.memory, mapping.path),
-                            _Module(begin, begin + part.memory, ns, mapping.path, shift),
-                        )
-                    break
+            loads = file.loads if file is not None else []
+            shown = next((load for load in loads if load.offset // _PAGE * _PAGE == mapping.offset), None)
+            if shown is None:
+                continue
+            shift = mapping.begin - shown.address // _PAGE * _PAGE
+            for load in loads:
+                begin, end = load.address + shift, load.address + load.memory + shift
+                found.setdefault((begin, end, mapping.path), _Module(begin, end, ns, mapping.path, shift))
         modules = sorted(found.values(), key=lambda one: one.begin)
         return [one.begin for one in modules], modules
 
@@ -277,4 +273,4 @@ def _plain(found: dict[tuple[int, int, int], Code]) -> dict[tuple[int, int, int]
 
 
 def _data(variable: Variable) -> Data:
-    return Data("variable", variable.name, variable.field, variable.type, variable.source)
+    return Data("variable", variable.name, variable.field, variable.source)

@@ -20,7 +20,7 @@ from s80lab.base.staging import full_sentence, nearly_full
 from s80lab.base.threads import to_its_end
 from s80lab.exec.hand_over import write_memory
 from s80lab.exec.image import plain_folder
-from s80lab.exec.shape import RANGE, RANGE_OFFSET, Shape
+from s80lab.exec.shape import RANGE, RANGE_OFFSET, RELAY, Shape
 from s80lab.experiment.checkpoint import Checkpoint
 from s80lab.guest.command import CONSOLE, Session
 from s80lab.guest.kernel.facts import load_kernel
@@ -34,7 +34,6 @@ NO_WINDOW = 10**15
 SIGNALLED = 128
 OUT_OF_MEMORY = b"Out of memory: Killed process"
 """What the guest's kernel prints then (mm/oom_kill.c)."""
-START_LIMIT_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -198,7 +197,7 @@ def inputs(shape: Shape, protocol: Path, folder: Path) -> dict[str, object]:
     (folder / MACHINE).write_text(shape.machine.resolved())
     shutil.copyfile(protocol, folder / PROTOCOL)
     shutil.copyfile(load_kernel(plain_folder()).plugin_file, folder / KERNEL)
-    (folder / CLASSES).write_text('loadgen = ["s80-relay"]\n')
+    (folder / CLASSES).write_text(f'loadgen = ["{RELAY}"]\n')
     return {
         "machine": folder / MACHINE,
         "protocol": folder / PROTOCOL,

@@ -37,6 +37,8 @@ STREAMS = ("stdout", "stderr")
 FILES = "files.tar"
 """What the guest sends back, as a tar archive."""
 PORTS = (*STREAMS, FILES)
+RELAY = "s80-relay"
+"""Name of the guest's process that relays the program's output (workloads/exec/init.c)."""
 BOOT_LIMIT_S = 600.0
 
 

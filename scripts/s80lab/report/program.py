@@ -14,10 +14,10 @@ from s80lab.exec.compare import VALUES, ExecComparison, names
 from s80lab.exec.contention import Access, Line
 from s80lab.exec.counts import Counts, Side, counts_of
 from s80lab.exec.folder import ExecRun
+from s80lab.results.metrics.standing import ALLOWED_WAIT_ERROR
 
 SERVICES = {"l2": "L2 hit", "memory": "memory", "cache": "other cache", "upgrade": "upgrade", "issue": "issue",
             "order": "wait"}  # fmt: skip
-WAIT_ERROR = 0.05
 SHOWN_LINES, SHOWN_ACCESSES, SHOWN_SUMS, SHOWN_DATA = 6, 8, 8, 3
 NAME_WIDTH = 44
 LEAST_SHARE = 0.01
@@ -241,10 +241,10 @@ def _counts(counts: Counts) -> Iterator[str]:
         f"simulated time {_time(counts.simulated_ns)}; not in the table: {counts.relay:,} instructions that relayed "
         f"the output, {counts.idle:,} of idle processors"
     )
-    if counts.wait_error > WAIT_ERROR:
+    if counts.wait_error > ALLOWED_WAIT_ERROR:
         yield (
             f"INVALID: processors that poll saw stores late by {100 * counts.wait_error:.0f}% of the cycles (limit "
-            "5%); see docs/background/clock.md"
+            f"{100 * ALLOWED_WAIT_ERROR:g}%); see docs/background/clock.md"
         )
 
 
