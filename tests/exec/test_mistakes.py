@@ -34,7 +34,7 @@ def _elf_header(word_size: int, machine: int) -> bytes:
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
-    """A folder with programs that cannot be executed, and with files that are no files."""
+    """A folder with programs that cannot be executed, and with pipes and folders instead of files."""
     _program(tmp_path / "interpreter", b"#!/dev/null/no/python\n")
     _program(tmp_path / "text", b"echo hello\n")
     _program(tmp_path / "nothing", b"")

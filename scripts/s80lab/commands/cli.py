@@ -67,7 +67,7 @@ def _report(error: Exception) -> int:
 
     from s80lab.base.terminal import say
     from s80lab.commands.line.errors import is_help, sentence
-    from s80lab.commands.process import sentence_of
+    from s80lab.commands.process import EXEC_FAILED, sentence_of
 
     if isinstance(error, typer.Abort):
         return 1
@@ -83,8 +83,7 @@ def _report(error: Exception) -> int:
         raise error
     for message in messages:
         say(f"s80lab: {message}")
-    # Lower exit codes of `s80lab exec` are the program's.
-    return 125 if sys.argv[1:2] == ["exec"] else 2
+    return EXEC_FAILED if sys.argv[1:2] == ["exec"] else 2
 
 
 def leaves(error: BaseException) -> Iterator[BaseException]:

@@ -29,7 +29,7 @@ from s80lab.base.staging import staging
 from s80lab.base.strict import find_or_file, parse_settings, parse_size
 from s80lab.base.terminal import say
 from s80lab.commands.numbers import parse_boots, parse_seeds
-from s80lab.commands.process import sentence_of
+from s80lab.commands.process import EXEC_FAILED, sentence_of
 from s80lab.config.machine import load_machine, with_inclusion
 from s80lab.exec.added import Added
 from s80lab.exec.bring_back import bring_back, guest_and_host
@@ -47,10 +47,10 @@ from s80lab.guest.qemu import Qemu, find_qemu
 from s80lab.report.program import program_text, several_text
 from s80lab.results.snapshots import Snapshots
 
-FAILED, NOT_EXECUTABLE, NOT_FOUND = 125, 126, 127
-"""Exit codes, as of env(1): s80lab itself failed; the program cannot be executed; there is no such program."""
+NOT_EXECUTABLE, NOT_FOUND = 126, 127
+"""Exit codes, as of env(1): the program cannot be executed, and it does not exist."""
 CODES: dict[type[Exception], int] = {NotFoundError: NOT_FOUND, NotExecutableError: NOT_EXECUTABLE}
-MACHINE, REFERENCE = "desktop-8", "reference"
+REFERENCE = "reference"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 MOST_MEMORY = 64 << 30
 MOST_S = 10**9
@@ -109,7 +109,7 @@ def exec_command(**options: Any) -> None:
         if not (sentence := sentence_of(error)):
             raise
         say(f"s80lab exec: {sentence}")
-        code = CODES.get(type(error), FAILED)
+        code = CODES.get(type(error), EXEC_FAILED)
     raise typer.Exit(code)
 
 
@@ -138,7 +138,7 @@ def _exec(request: Request) -> int:
     _show(runs, request)
     for sentence in (*notes, *problems):
         say(f"s80lab exec: {sentence}")
-    return next((run.record.code for run in runs if run.record.code), FAILED if problems else 0)
+    return next((run.record.code for run in runs if run.record.code), EXEC_FAILED if problems else 0)
 
 
 def _run_once(

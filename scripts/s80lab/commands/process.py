@@ -16,6 +16,8 @@ from s80lab.base.errors import UserError
 from s80lab.base.terminal import say
 
 INTERRUPTED = "interrupted: complete results are kept, partial results are deleted; repeat the command to continue"
+EXEC_FAILED = 125
+"""Exit code of `s80lab exec` if s80lab itself fails, as of env(1): lower ones are the program's."""
 
 
 def speak_utf8() -> None:
