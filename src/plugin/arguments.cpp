@@ -54,6 +54,7 @@ Arguments Arguments::parse(int argc, char** argv) {
         {"region_to", &a.region_to},
         {"counted", &a.counted},
         {"window", &a.window},
+        {"growth", &a.growth},
     };
     for (int i = 0; i < argc; ++i) {
         const std::string_view word = argv[i];

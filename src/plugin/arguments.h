@@ -39,6 +39,7 @@ struct Arguments {
     std::uint64_t region_to = 0;
     std::uint64_t counted = 0;
     std::uint64_t window = 1'000'000'000;
+    std::uint64_t growth = 0;  ///< see Schedule
 
     /// Throws model::Error that names the argument.
     static Arguments parse(int argc, char** argv);

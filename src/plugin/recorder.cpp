@@ -72,10 +72,10 @@ void Recorder::start_model() {
         mappings_->observe(*player_, machine_);
     }
     pipeline_ = std::make_unique<Pipeline>(*player_, *hierarchy_, *snapshots_, *capture_, watch_);
-    windows_ =
-        std::make_unique<Windows>(machine_, lanes_, *pipeline_, page_, *time_, *round_, lines,
-                                  static_cast<unsigned>(arguments_.clock_shift),
-                                  Schedule(arguments_.skip, arguments_.measure, arguments_.window), state);
+    windows_ = std::make_unique<Windows>(
+        machine_, lanes_, *pipeline_, page_, *time_, *round_, lines,
+        static_cast<unsigned>(arguments_.clock_shift),
+        Schedule(arguments_.skip, arguments_.measure, arguments_.window, arguments_.growth), state);
     windows_->bound_slices(arguments_.slice);
 }
 

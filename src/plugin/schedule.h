@@ -12,8 +12,10 @@ enum class Phase : std::uint64_t { warm_up, measured, done };
 
 class Schedule {
 public:
-    Schedule(std::uint64_t skip, std::uint64_t measure, std::uint64_t window)
-        : skip_(skip), measure_(measure), window_(window) {}
+    /// window: instructions of a sampling interval. growth: if not 0, an interval also has at least 1/growth of
+    /// the instructions before it, so that the number of snapshots stays small however long a run is.
+    Schedule(std::uint64_t skip, std::uint64_t measure, std::uint64_t window, std::uint64_t growth = 0)
+        : skip_(skip), measure_(measure), window_(window), growth_(growth) {}
 
     /// The load began (or the warm checkpoint was restored) at this total number of instructions.
     void begin(std::uint64_t total) {
@@ -50,6 +52,10 @@ public:
 private:
     void set_next() {
         next_ = last_ + window_;
+        if (growth_ != 0) {
+            const std::uint64_t share = (last_ - origin_) / growth_;
+            next_ = share < window_ ? next_ : last_ + share;
+        }
         if (measure_ == 0) {
             return;
         }
@@ -62,7 +68,7 @@ private:
         }
     }
 
-    std::uint64_t skip_, measure_, window_;
+    std::uint64_t skip_, measure_, window_, growth_;
     std::uint64_t origin_ = 0;
     std::uint64_t measure_began_ = 0;
     std::uint64_t last_ = 0;

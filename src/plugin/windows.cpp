@@ -573,6 +573,13 @@ void Windows::begin_load() {
     close(Mark::load_begin);
 }
 
+void Windows::mark(Mark mark) {
+    if (mark == Mark::measure_begin && !schedule_.began()) {
+        schedule_.begin(total_instructions());  // no load: sampling intervals are those of the region
+    }
+    close(mark);
+}
+
 void Windows::finish() {
     count_slice();
     close(Mark::exit);

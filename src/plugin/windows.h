@@ -119,7 +119,7 @@ public:
     void pause(Lane& lane);
     void begin_load();
     /// Ends the epoch with this snapshot.
-    void mark(model::Mark mark) { close(mark); }
+    void mark(model::Mark mark);
     /// Ends the last epoch of the run.
     void finish();
 

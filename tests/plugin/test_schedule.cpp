@@ -48,6 +48,22 @@ TEST(Schedule, AShortLastWindowJoinsTheOneBefore) {
     EXPECT_EQ(s.due(140), Mark::measure_end);
 }
 
+TEST(Schedule, IntervalsGrowWithTheRun) {
+    Schedule s(0, 0, 100, 20);
+    s.begin(500);
+    std::uint64_t snapshots = 0;
+    for (std::uint64_t total = 500; total < 2'600; ++total) {
+        snapshots += s.due(total) != Mark::none;
+    }
+    EXPECT_EQ(snapshots,
+              20U);  // the last one at 2,500: from there on, one twentieth is longer than an interval
+    for (std::uint64_t total = 2'600; total < 2'000'500; ++total) {
+        snapshots += s.due(total) != Mark::none;
+    }
+    EXPECT_EQ(s.index(), snapshots);
+    EXPECT_LT(snapshots, 170U);  // without growth 20,000
+}
+
 TEST(Schedule, AnImmediateRegion) {
     Schedule s(0, 50, 100);
     s.begin(500);

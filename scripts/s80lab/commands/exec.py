@@ -21,6 +21,7 @@ from typing import Any, BinaryIO, Literal
 import typer
 from rich.console import Console
 
+from s80lab.analysis.misses.stacks import stack_text
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash
@@ -45,6 +46,8 @@ from s80lab.exec.tree import Wanted, collect, guest_path, write_image
 from s80lab.experiment import checkpoint
 from s80lab.guest.qemu import Qemu, find_qemu
 from s80lab.report.program import program_text, several_text
+from s80lab.report.program_page import program_page
+from s80lab.results.run_folder import STALL_STACKS
 from s80lab.results.snapshots import Snapshots
 
 NOT_EXECUTABLE, NOT_FOUND = 126, 127
@@ -97,6 +100,7 @@ class Request:
     boots: str | None
     name: str
     as_json: Path | None
+    page: Path | None
     report: Path | None
 
 
@@ -421,6 +425,8 @@ def _show(runs: Sequence[ExecRun], request: Request) -> None:
     """Look up the names, store the reports, and print the first one."""
     for run in runs:
         (run.folder / REPORT).write_text(json.dumps(run.as_json()) + "\n")
+        if run.contention is not None:
+            (run.folder / STALL_STACKS).write_text(stack_text(run.contention.stacks.items()), encoding="utf-8")
     text = program_text(runs[0]) + several_text(runs)
     if request.report is not None:
         request.report.write_text(text)
@@ -429,3 +435,5 @@ def _show(runs: Sequence[ExecRun], request: Request) -> None:
     if request.as_json is not None:
         found = [run.report for run in runs]
         request.as_json.write_text(json.dumps(found[0] if len(found) == 1 else found, indent=1) + "\n")
+    if request.page is not None:
+        request.page.write_text(program_page(runs[0]), encoding="utf-8")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from s80lab.analysis.misses.sharing import PATTERNS, lines_of
+from s80lab.analysis.misses.sharing import PATTERNS, lines_of, supply_of
 from s80lab.analysis.misses.sums import Sums
 from s80lab.exec.names import FREED, NO_ADDRESS, UNNAMED, Code, Data, Names
 from s80lab.exec.shape import RELAY
@@ -32,7 +32,8 @@ CLEARED = Data("kernel", "kernel: page that is cleared")
 class Access:
     """One kind of access to a line. offset: of its first byte in the line. data: the variable with its field. code:
     the function. processors: those that did it. loads, stores: misses that another cache serviced. upgrades: stores
-    whose line other caches held."""
+    whose line other caches held. states: loads and stores by the state of the supplier. true, false: those with true
+    and with false sharing."""
 
     offset: int
     data: str
@@ -45,6 +46,9 @@ class Access:
     stores: int
     upgrades: int
     stall_cycles: int
+    states: Mapping[str, int]
+    true: int
+    false: int
 
 
 @dataclass(frozen=True)
@@ -106,7 +110,8 @@ class Sum:
 class Contention:
     """lines: the most contended ones. data: by variable; fields: by variable with its field. transfers, upgrades: of
     all lines. attributed: share of all requests whose function and data are named. exact: share whose line is
-    known."""
+    known. supply: for each core that missed (row), the misses that each core's cache serviced (column). stacks: stall
+    cycles by process, function and data."""
 
     lines: Sequence[Line]
     functions: Sequence[Sum]
@@ -117,9 +122,14 @@ class Contention:
     upgrades: int
     attributed: float
     exact: float
+    supply: Sequence[Sequence[int]]
+    stacks: Mapping[tuple[str, str, str], int]
 
     def record(self) -> dict[str, Any]:
-        return asdict(self)
+        """All but the stacks, which have a file of their own."""
+        found = asdict(replace(self, stacks={}))
+        del found["stacks"]
+        return found
 
 
 def contention_of(sums: Sums, names: Names) -> Contention:
@@ -167,7 +177,20 @@ def contention_of(sums: Sums, names: Names) -> Contention:
         upgrades=int(np.where(~sums.misses, records["count"], 0).sum()),
         attributed=float(records["count"][chosen].sum() / total) if total else 1.0,
         exact=float(weights[sums.exact].sum() / weights.sum()) if weights.sum() else 1.0,
+        supply=supply_of(sums),
+        stacks=_stacks(sums, order, code, data),
     )
+
+
+def _stacks(
+    sums: Sums, rows: NDArray[np.int64], code: Sequence[Code], data: Sequence[Data]
+) -> dict[tuple[str, str, str], int]:
+    """Stall cycles by process, function and data; the records beyond `rows` are left out."""
+    found: Counter[tuple[str, str, str]] = Counter()
+    records = sums.records[rows]
+    for who, of, at, stall in zip(records["who"].tolist(), code, data, records["stall"].tolist(), strict=True):
+        found[(sums.whos[who].comm, of.named, at.name)] += stall
+    return dict(found)
 
 
 def _without(sums: Sums, name: str) -> Sums:
@@ -217,6 +240,7 @@ def _line(sums: Sums, physical: int, pattern: str, names: Sequence[tuple[Code, D
     count = records["count"].astype(np.int64)
     code, data = zip(*names, strict=True)
     by_cache, upgrade, stores = sums.by_cache, ~sums.misses, sums.stores
+    shared = {how: by_cache & sums.shared(how) for how in ("true", "false")}
     sources = np.array(sums.labels["source"])[records["source"]]
     groups: defaultdict[tuple[int, str, str, str, str, str], list[int]] = defaultdict(list)
     for place in range(len(records)):
@@ -233,6 +257,9 @@ def _line(sums: Sums, physical: int, pattern: str, names: Sequence[tuple[Code, D
             stores=int(count[places][by_cache[places] & stores[places]].sum()),
             upgrades=int(count[places][upgrade[places]].sum()),
             stall_cycles=int(records["stall"][places].sum()),
+            states={state: int(count[places][(by_cache & (sources == state))[places]].sum()) for state in "MOES"},
+            true=int(count[places][shared["true"][places]].sum()),
+            false=int(count[places][shared["false"][places]].sum()),
         )
         for key, places in groups.items()
     ]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
-from s80lab.results.snapshots import Delta, without
+from s80lab.results.snapshots import Delta
 
 # Process classes (src/model/types.h): the relay of the program's output has the class of a load generator.
 RELAY, IDLE = "loadgen", "idle"
@@ -50,9 +50,14 @@ class Counts:
         return asdict(self)
 
 
+def program_of(region: Delta) -> Delta:
+    """The region without idle processors and the relay of the program's output."""
+    return region.except_for("class", RELAY, IDLE)
+
+
 def counts_of(region: Delta) -> Counts:
     """The counts of a measured region."""
-    program = without(without(region, region.only(**{"class": RELAY})), region.only(**{"class": IDLE}))
+    program = program_of(region)
     busy = region.total("busy_cycles")
     return Counts(
         all=_side(program),

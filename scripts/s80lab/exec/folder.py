@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,19 @@ class ExecRun:
         for end, begin in zip(marked[1::2], marked[2::2], strict=False):
             region = without(region, self.snapshots.delta(end, begin))
         return region
+
+    @property
+    def intervals(self) -> list[tuple[int, Delta]]:
+        """The sampling intervals of the measured region, each with its begin in simulated nanoseconds since the region
+        began, without the time between the parts of a region."""
+        found: list[tuple[int, Delta]] = []
+        measured, began = False, 0
+        for first, second in pairwise(self.snapshots.lines):
+            measured = {"measure_begin": True, "measure_end": False}.get(first.mark, measured)
+            if measured and second.clock_ns > first.clock_ns:
+                found.append((began, self.snapshots.delta(first, second)))
+                began += second.clock_ns - first.clock_ns
+        return found
 
     @cached_property
     def contention(self) -> Contention | None:

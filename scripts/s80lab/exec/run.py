@@ -29,8 +29,9 @@ from s80lab.guest.qemu import Qemu
 
 MACHINE, PROTOCOL, KERNEL, CLASSES = "machine.toml", "protocol.toml", "kernel.txt", "classes.toml"
 SNAPSHOTS, SUMS, MAPPINGS, ALLOCATOR = "snapshots.jsonl", "sums.bin", "mappings.jsonl", "allocator.txt"
-NO_WINDOW = 10**15
-"""Instructions of a sampling interval that never ends."""
+INTERVAL, GROWTH = 500_000, 20
+"""Instructions of a sampling interval, which also has a twentieth of those before it: a run of 10^12 instructions has
+about 300 snapshots."""
 SIGNALLED = 128
 OUT_OF_MEMORY = b"Out of memory: Killed process"
 """What the guest's kernel prints then (mm/oom_kill.c)."""
@@ -205,6 +206,7 @@ def inputs(shape: Shape, protocol: Path, folder: Path) -> dict[str, object]:
         "classes": folder / CLASSES,
         "out": folder,
         "low_ram": shape.low_ram,
-        "window": NO_WINDOW,
+        "window": INTERVAL,
+        "growth": GROWTH,
         "clock_shift": shape.machine.clock_shift,
     }

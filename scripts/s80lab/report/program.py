@@ -117,13 +117,34 @@ def _head(run: ExecRun) -> Iterator[str]:
     if record.settings:
         yield "changed: " + ", ".join(f"{key} = {value}" for key, value in record.settings.items())
     yield f"region: {record.region}" + (f" ({run.parts} times)" if run.parts > 1 else "")
-    if not record.complete:
-        why = "Ctrl-C" if record.in_time else "--timeout"
-        yield f"INTERRUPTED by {why}: the counts end where the run was ended"
-    elif not record.in_time:
-        yield "ENDED by --simulated-timeout: the counts end there"
+    if (ended := _how_ended(run)) is not None:
+        yield f"{ended[0]} by {ended[1]}"
     elif record.code:
         yield f"exit code {record.code}"
+
+
+def _how_ended(run: ExecRun) -> tuple[str, str] | None:
+    """What cut the run short: a word, and a text that follows `by`; None: the program ended by itself."""
+    record = run.record
+    if not record.complete:
+        return "INTERRUPTED", f"{'Ctrl-C' if record.in_time else '--timeout'}: the counts end where the run was ended"
+    return None if record.in_time else ("ENDED", "--simulated-timeout: the counts end there")
+
+
+def verdicts_of(run: ExecRun) -> list[tuple[str, str]]:
+    """What a reader must know before the counts: a word, and the reason."""
+    ended, late = _how_ended(run), _late(counts_of(run.region))
+    return [*([(ended[0], f"by {ended[1]}")] if ended else []), *([("INVALID", late)] if late else [])]
+
+
+def _late(counts: Counts) -> str:
+    """Why the counts are invalid; empty if they are valid."""
+    if counts.wait_error <= ALLOWED_WAIT_ERROR:
+        return ""
+    return (
+        f"processors that poll saw stores late by {100 * counts.wait_error:.0f}% of the cycles (limit "
+        f"{100 * ALLOWED_WAIT_ERROR:g}%); see docs/background/clock.md"
+    )
 
 
 def _per(run: ExecRun) -> Iterator[str]:
@@ -238,14 +259,11 @@ def _counts(counts: Counts) -> Iterator[str]:
     yield _row("invalidated copies", counts, lambda side: f"{side.invalidations:,}")
     yield ""
     yield (
-        f"simulated time {_time(counts.simulated_ns)}; not in the table: {counts.relay:,} instructions that relayed "
-        f"the output, {counts.idle:,} of idle processors"
+        f"simulated time {simulated(counts.simulated_ns)}; not in the table: {counts.relay:,} instructions that "
+        f"relayed the output, {counts.idle:,} of idle processors"
     )
-    if counts.wait_error > ALLOWED_WAIT_ERROR:
-        yield (
-            f"INVALID: processors that poll saw stores late by {100 * counts.wait_error:.0f}% of the cycles (limit "
-            f"{100 * ALLOWED_WAIT_ERROR:g}%); see docs/background/clock.md"
-        )
+    if late := _late(counts):
+        yield f"INVALID: {late}"
 
 
 def _row(name: str, counts: Counts, show: object) -> str:
@@ -259,7 +277,8 @@ def _ratio(part: float, whole: Side | float) -> str:
     return f"{part / whole:.3f}" if whole else "-"
 
 
-def _time(ns: int) -> str:
+def simulated(ns: int) -> str:
+    """A simulated time in a fitting unit."""
     for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
         if ns >= size:
             return f"{ns / size:.3f} {unit}"

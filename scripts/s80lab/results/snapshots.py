@@ -151,14 +151,25 @@ class Delta:
         dimensions stay unchanged."""
         return replace(self, begin=self._only(self.begin, where), end=self._only(self.end, where))
 
-    def _only(self, snapshot: Snapshot, where: Mapping[str, str]) -> Snapshot:
+    def except_for(self, dim: str, *labels: str) -> Delta:
+        """The stretch with the counts of these labels set to 0. Statistics without the dimension stay unchanged."""
+        places = [self.header.labels[dim].index(label) for label in labels]
+        return replace(self, begin=self._zeroed(self.begin, dim, places), end=self._zeroed(self.end, dim, places))
+
+    def _zeroed(self, snapshot: Snapshot, dim: str, places: Sequence[int]) -> Snapshot:
         kept = dict(snapshot.values)
         for name, statistic in self.header.statistics.items():
-            for dim in where.keys() & set(statistic.dims):
-                others = np.delete(np.arange(len(self.header.labels[dim])), self.header.labels[dim].index(where[dim]))
+            if dim in statistic.dims:
                 kept[name] = kept[name].copy()
-                np.moveaxis(kept[name], statistic.dims.index(dim), 0)[others] = 0
+                np.moveaxis(kept[name], statistic.dims.index(dim), 0)[places] = 0
         return replace(snapshot, values=kept)
+
+    def _only(self, snapshot: Snapshot, where: Mapping[str, str]) -> Snapshot:
+        for dim, label in where.items():
+            labels = self.header.labels[dim]
+            others = [place for place in range(len(labels)) if place != labels.index(label)]
+            snapshot = self._zeroed(snapshot, dim, others)
+        return snapshot
 
     def by(self, name: str, *dims: str) -> Counts:
         """The statistic with the axes `dims` in this order, summed over all other dimensions."""

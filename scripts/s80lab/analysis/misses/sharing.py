@@ -55,3 +55,13 @@ def _pattern(readers: int, writers: int, stores: int, own: int) -> int:
     if 2 * own >= stores and writers.bit_count() > 1:
         return PATTERNS.index("migratory")
     return PATTERNS.index("producer-consumer" if writers.bit_count() == 1 else "several writers")
+
+
+def supply_of(log: Log) -> list[list[int]]:
+    """The misses that caches serviced, by the core that missed (row) and the core that supplied the line (column)."""
+    matrix = np.zeros((log.cores, log.cores), dtype=np.int64)
+    requests = np.asarray(log.requests(log.by_cache)).astype(np.int64)
+    chosen = log.records[log.by_cache]
+    np.add.at(matrix, (chosen["core"], chosen["supplier"]), requests[log.by_cache])
+    found: list[list[int]] = matrix.tolist()
+    return found

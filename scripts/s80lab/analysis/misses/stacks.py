@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -24,8 +24,14 @@ def collapsed(log: Log, named: Named, weights: NDArray[np.int64]) -> str:
     stacks = []
     for (who, function, what), total in zip(found.rows, sums.tolist(), strict=True):
         frames = [*callers[who].split("; "), named.functions[function], str(named.whats[what])]
-        stacks.append((";".join(frame.replace(";", ",") for frame in frames), total))
-    return "".join(f"{stack} {total}\n" for stack, total in sorted(stacks) if total)
+        stacks.append((frames, total))
+    return stack_text(stacks)
+
+
+def stack_text(stacks: Iterable[tuple[Sequence[str], int]]) -> str:
+    """Stacks with their weights as text, sorted by name; stacks without weight are left out."""
+    named = sorted((";".join(frame.replace(";", ",") for frame in frames), weight) for frames, weight in stacks)
+    return "".join(f"{stack} {weight}\n" for stack, weight in named if weight)
 
 
 def read_stacks(path: Path) -> Iterator[tuple[list[str], int]]:

@@ -185,6 +185,9 @@ def exec_program(
     as_json: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write the report as JSON, too.")
     ] = None,
+    page: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write the report as a page with figures, too.")
+    ] = None,
     report: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the report to this file instead of to stderr.")
     ] = None,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from s80lab.analysis.misses.functions import UNNAMED
 from s80lab.analysis.misses.log import Log
 from s80lab.analysis.misses.names import Details, Named
-from s80lab.analysis.misses.sharing import PATTERNS, Lines
+from s80lab.analysis.misses.sharing import PATTERNS, Lines, supply_of
 from s80lab.analysis.rows import ABSENT
 from s80lab.report.figures.supply import SUPPLY
 from s80lab.report.tables import Cell, Row, Table
@@ -36,7 +36,7 @@ def all_tables(log: Log, named: Named, details: Details, lines: Lines) -> list[T
         entries_table(log),
         reasons_table(log),
         patterns_table(log, lines),
-        supply_table(log),
+        supply_table(supply_of(log)),
     ]
 
 
@@ -117,17 +117,14 @@ def patterns_table(log: Log, lines: Lines) -> Table:
     return _by_source("Misses by sharing pattern", log, PATTERNS, lines.pattern[lines.line])
 
 
-def supply_table(log: Log) -> Table:
-    """Matrix of cores: rows missed, columns supplied the line."""
+def supply_table(matrix: Sequence[Sequence[int]]) -> Table:
+    """Matrix of cores (`supply_of`): rows missed, columns supplied the line."""
     table = Table(
         SUPPLY,
-        tuple(str(core) for core in range(log.cores)),
+        tuple(str(core) for core in range(len(matrix))),
         note="Misses that a cache serviced. Rows: the core that missed. Columns: the core that supplied the line.",
     )
-    chosen = log.by_cache
-    matrix = np.zeros((log.cores, log.cores), dtype=np.int64)
-    np.add.at(matrix, (log.records["core"][chosen], log.records["supplier"][chosen]), 1)
-    for core, row in enumerate(matrix.tolist()):
+    for core, row in enumerate(matrix):
         table.rows.append(_row(str(core), *row))
     return table
 
