@@ -20,7 +20,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc"]
 root_doc = "README"
 include_patterns = [
     *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"),
-    *("docs/*.md", "docs/tutorial/*.md", "docs/guides/*.md", "docs/reference/**.md", "docs/background/**.md"),
+    *("docs/*.md", "docs/tutorial/**.md", "docs/guides/*.md", "docs/reference/**.md", "docs/background/**.md"),
     *(
         f"{folder}/README.md"
         for folder in ("captures", "checkpoints", "configs", "disk-images", "examples", "scripts", "workloads")
