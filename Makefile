@@ -4,7 +4,7 @@ S80LAB := build/venv/bin/s80lab
 # Two commands at once; fails where either does.
 both = $(1) & other=$$!; $(2); status=$$?; wait $$other && exit $$status
 
-.PHONY: help setup build image run test lint lesson docs pages axe wheel wheel-any analysis workflow slurm bench fuzz \
+.PHONY: help setup build image run test lint lesson docs pages axe wheel wheel-any analysis workflow slurm bench same fuzz \
 	kills first-minute trixie clean distclean
 .DEFAULT_GOAL := help
 
@@ -74,10 +74,21 @@ slurm: image ## run the tests on a Slurm cluster of their own
 	@scripts/setup test
 	@S80LAB_SLURM_SEEDS=6 build/venv/bin/pytest tests/cluster
 
-bench: image ## compare the guest with and without the model (speed)
+# With BASE=COMMIT: the speed of the working tree relative to that commit, in PAIRS alternating pairs.
+PAIRS := 10
+bench: image ## compare the guest with and without the model; BASE=COMMIT
 	@scripts/setup test
+ifdef BASE
+	@build/venv/bin/python -m tests.bench.against $(BASE) --pairs $(PAIRS)
+else
 	@scripts/build bench_replay
 	@$(S80LAB) bench
+endif
+
+# Live runs of both commits from one checkpoint, and replays, under each protocol (tests/pins).
+same: image ## check that results are those of the commit BASE
+	@scripts/setup test
+	@build/venv/bin/python -m tests.pins $(BASE)
 
 fuzz: ## compare model and reference model on random traces
 	@scripts/setup test

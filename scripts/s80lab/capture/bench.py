@@ -84,7 +84,7 @@ async def bench(plan: Plan, ready: Checkpoint, captures: Path, say: Callable[[st
     def modelled(length: int, **files: Path) -> Callable[[Path], Awaitable[Rate]]:
         # What is written is of the measured region: a capture ends with it.
         region = {"skip": 1, "measure": length, **files} if files else {}
-        return lambda folder: _modelled(busy, ready, folder, length, region)
+        return lambda folder: modelled_rate(busy, ready, folder, length, region)
 
     bound = {"instructions": _longest_slice(plan)}
     kinds = {
@@ -147,7 +147,10 @@ async def _bare(plan: Plan, ready: Checkpoint, folder: Path, arguments: Mapping[
             return Rate(ns << plan.machine.clock_shift, time.monotonic() - began)  # 1 ns per instruction
 
 
-async def _modelled(plan: Plan, ready: Checkpoint, folder: Path, length: int, arguments: Mapping[str, object]) -> Rate:
+async def modelled_rate(
+    plan: Plan, ready: Checkpoint, folder: Path, length: int, arguments: Mapping[str, object]
+) -> Rate:
+    """Measure the guest with the model from the ready checkpoint. arguments: further arguments of the plugin."""
     values = {**write_inputs(plan, ready, folder), "ram": ready.ram, **arguments}
     lines = Follower(folder / SNAPSHOTS)
     with short_socket(_session(ready, folder, plan.plugin, values)) as session:
