@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from s80lab.base.errors import UserError
+from s80lab.base.paths import shown
 from s80lab.base.staging import file_locks, full_disk, scratch, working
 
 _DESCRIPTOR = re.compile("/(?:proc/self|dev)/fd/([0-9]+)")
@@ -108,8 +109,6 @@ def open_regular(path: Path, most: int, remedy: str = "name another file") -> It
 
     UserError if the file cannot be read, is not a regular file, or is larger. remedy: what to do then.
     """
-    from s80lab.base.strict import shown  # only here: the import is slow
-
     try:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
         with os.fdopen(handle, "rb") as file:

@@ -56,6 +56,14 @@ SLICES_PLUGIN = LIB / "libs80slices.so"
 REPLAY = BIN / "s80-replay"
 
 
+def shown(path: Path) -> str:
+    """The path for a message: relative to the project or the lab if it lies inside, else absolute."""
+    for folder in (ROOT, HOME):
+        if path.is_relative_to(folder):
+            return str(path.relative_to(folder))
+    return str(path)
+
+
 def own(folder: Path) -> Path:
     """The lab's folder for the user's own files of the same kind. In a checkout it is `folder` itself."""
     return HOME / folder.relative_to(ROOT) if folder.is_relative_to(ROOT) else folder

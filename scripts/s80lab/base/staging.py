@@ -20,6 +20,7 @@ from types import ModuleType
 
 from s80lab.base import host
 from s80lab.base.errors import UserError
+from s80lab.base.paths import shown
 
 PARTIAL = ".partial-"
 POLL_S = 0.5
@@ -80,8 +81,6 @@ def full_disk(folder: Path) -> Iterator[None]:
 
 def full_sentence(folder: Path) -> str:
     """What to do about a full disk."""
-    from s80lab.base.strict import shown  # only here: the import is slow
-
     return (
         f"{shown(folder)}: the disk of this folder is full; remove files from this disk, or move the folder to "
         "another disk, then repeat the command"

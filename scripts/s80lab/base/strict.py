@@ -19,6 +19,7 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.files import read_regular
 from s80lab.base.numbers import LARGEST as MOST_BYTES
+from s80lab.base.paths import shown as shown
 from s80lab.base.renamed import rename_sentence
 from s80lab.base.suggest import closest, hint, names
 
@@ -74,14 +75,6 @@ Size = Annotated[int, BeforeValidator(parse_size), Field(le=MOST_BYTES)]
 def shortened(text: str) -> str:
     """A name or value for a message, cut after LONGEST_VALUE characters."""
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
-
-
-def shown(path: Path) -> str:
-    """The path for a message: relative to the project or the lab if it lies inside, else absolute."""
-    for folder in (paths.ROOT, paths.HOME):
-        if path.is_relative_to(folder):
-            return str(path.relative_to(folder))
-    return str(path)
 
 
 def find(kind: str, folder: Path, name: str) -> Path:

@@ -10,12 +10,12 @@ from s80lab.base import host
 from s80lab.base.errors import UserError
 from s80lab.base.strict import parse_settings
 from s80lab.base.terminal import say
+from s80lab.commands import sweep
 from s80lab.commands.output import print_json
-from s80lab.commands.parts import make_plans, parse_boots, parse_seeds
+from s80lab.commands.parts import ESTIMATE_INDENT, make_plans, parse_boots, parse_seeds
+from s80lab.config.grid import Grid
 from s80lab.experiment.estimate import estimate
 from s80lab.experiment.plan import Options, Plan
-
-INDENT = 16
 
 
 def estimate_command(
@@ -46,14 +46,7 @@ def estimate_command(
         print_json(found.record())
         return
     for line in found.lines():
-        say(line, sys.stdout, indent=INDENT)
-
-
-def tell_estimate(plans: Sequence[Plan], jobs: int, again: bool = False) -> None:
-    """Print the estimate on stderr if a run is to be made."""
-    found = estimate(plans, jobs or host.cores(), again=again)
-    for line in found.lines() if found.runs else ():
-        say(line, indent=INDENT)
+        say(line, sys.stdout, indent=ESTIMATE_INDENT)
 
 
 def _sweep_plans(
@@ -65,9 +58,6 @@ def _sweep_plans(
     boots: str | None,
 ) -> list[Plan]:
     """The plans of `s80lab sweep` with these options, for each experiment."""
-    from s80lab.commands import sweep  # which imports this module
-    from s80lab.config.grid import Grid
-
     grid, selection = Grid.parse(vary, "estimate"), sweep.select_runs(scale, seeds, boots)
     points = {name: sweep.designs(name, grid, settings) for name in experiments}
     return [plan for name, designs in points.items() for plan in sweep.plans_of(name, designs, selection, build=False)]

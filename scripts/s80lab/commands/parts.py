@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from s80lab.base import host
 from s80lab.base.errors import UserError
 from s80lab.base.terminal import say
 from s80lab.commands.board import on_board
@@ -14,6 +15,7 @@ from s80lab.commands.numbers import one_seed, parse_boots, parse_seeds
 from s80lab.config.experiment import DEFAULT_IMAGE
 from s80lab.config.grid import Grid
 from s80lab.config.server import load_server
+from s80lab.experiment.estimate import estimate
 from s80lab.experiment.plan import Options, Plan, Until, draft, read_experiment
 from s80lab.experiment.stages import Drop, Pipeline
 from s80lab.gem5.check.run import require_certified
@@ -33,7 +35,11 @@ __all__ = [
     "parse_seeds",
     "run_gem5",
     "run_pipeline",
+    "tell_estimate",
 ]
+
+ESTIMATE_INDENT = 16
+"""Indent of the lines of an estimate."""
 
 
 def make_plans(experiments: Sequence[str], options: Options, build: bool = True) -> list[Plan]:
@@ -67,6 +73,13 @@ def build_images(experiments: Sequence[str], options: Options) -> None:
             )
         if not fits:
             make_image(image, server, progress=say)
+
+
+def tell_estimate(plans: Sequence[Plan], jobs: int, again: bool = False) -> None:
+    """Print the estimate on stderr if a run is to be made."""
+    found = estimate(plans, jobs or host.cores(), again=again)
+    for line in found.lines() if found.runs else ():
+        say(line, indent=ESTIMATE_INDENT)
 
 
 def run_pipeline(

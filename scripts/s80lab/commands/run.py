@@ -13,9 +13,8 @@ from s80lab.base import host
 from s80lab.base.errors import UserError
 from s80lab.base.shard import by_hash
 from s80lab.base.strict import parse_settings
-from s80lab.commands.estimate import tell_estimate
 from s80lab.commands.output import sayer
-from s80lab.commands.parts import make_plans, parse_boots, parse_seeds, run_gem5, run_pipeline
+from s80lab.commands.parts import make_plans, parse_boots, parse_seeds, run_gem5, run_pipeline, tell_estimate
 from s80lab.commands.run_tables import check_tables, end_invalid, show_runs
 from s80lab.commands.shards import Listed, check_shard, part, show_list, tell_shard
 from s80lab.experiment.plan import Options, Plan, missing_ready

@@ -13,8 +13,7 @@ from s80lab.base.errors import UserError
 from s80lab.capture.explore.grid import CORES
 from s80lab.commands.changes import Changes
 from s80lab.commands.compare import show
-from s80lab.commands.estimate import tell_estimate
-from s80lab.commands.parts import make_plans, parse_boots, parse_seeds, run_pipeline
+from s80lab.commands.parts import make_plans, parse_boots, parse_seeds, run_pipeline, tell_estimate
 from s80lab.commands.run import run_shard
 from s80lab.commands.run_tables import end_invalid
 from s80lab.commands.sides import DEFAULT_BOOTS, Named, Selection, existing_runs, options_of
