@@ -59,12 +59,12 @@ def test_sources_of_the_lesson_follow_the_list_of_cmake(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(paths.ROOT / name, tmp_path / name)
     before = sources(tmp_path, "s80-step")
-    for name, old in (("replay", "add_executable(s80-step"), ("model", "add_library(s80model STATIC")):
+    for name, old in (("warm", "add_executable(s80-step"), ("memory", "add_library(s80memory STATIC")):
         file = tmp_path / "src" / name / "CMakeLists.txt"
         content = file.read_text()
         assert content.count(old) == 1
         file.write_text(content.replace(old, f"{old} added_{name}.cpp # (not_{name}.cpp)\n"))
-    assert sources(tmp_path, "s80-step") == before | {"src/replay/added_replay.cpp", "src/model/added_model.cpp"}
+    assert sources(tmp_path, "s80-step") == before | {"src/warm/added_warm.cpp", "src/memory/added_memory.cpp"}
 
 
 def test_every_folder_with_a_cmake_list_is_built() -> None:

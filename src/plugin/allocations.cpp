@@ -4,7 +4,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "model/types.h"
+#include "base/types.h"
 #include "plugin/fatal.h"
 #include "plugin/recorder.h"
 

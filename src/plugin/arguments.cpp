@@ -6,7 +6,7 @@
 #include <string_view>
 #include <variant>
 
-#include "model/types.h"
+#include "base/types.h"
 
 namespace s80::plugin {
 

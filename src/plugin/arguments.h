@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "model/miss_sums.h"
+#include "observe/miss_sums.h"
 
 namespace s80::plugin {
 

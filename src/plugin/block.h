@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "model/statistics.h"
-#include "model/types.h"
+#include "base/types.h"
+#include "stream/counts.h"
 
 namespace s80::plugin {
 

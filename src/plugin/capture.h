@@ -3,10 +3,10 @@
 #pragma once
 #include <optional>
 
-#include "model/hierarchy.h"
-#include "model/player.h"
-#include "model/window.h"
+#include "memory/hierarchy.h"
 #include "plugin/arguments.h"
+#include "stream/window.h"
+#include "timing/player.h"
 #include "trace/filter.h"
 #include "trace/writer.h"
 

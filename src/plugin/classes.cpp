@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugin/classes.h"
 
-#include "model/statistics.h"
-#include "model/toml.h"
+#include "base/toml.h"
+#include "stats/statistics.h"
 
 namespace s80::plugin {
 

@@ -9,8 +9,8 @@
 #include <limits>
 #include <vector>
 
-#include "model/host_memory.h"
-#include "model/types.h"
+#include "base/host_memory.h"
+#include "base/types.h"
 
 namespace s80::plugin {
 

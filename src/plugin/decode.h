@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "model/statistics.h"
+#include "stream/counts.h"
 
 namespace s80::plugin {
 

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "model/types.h"
+#include "base/types.h"
 
 namespace s80::plugin {
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "model/types.h"
+#include "base/types.h"
 
 namespace s80::plugin {
 

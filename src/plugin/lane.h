@@ -9,10 +9,10 @@
 #include <memory>
 #include <vector>
 
-#include "model/types.h"
-#include "model/window.h"
+#include "base/types.h"
 #include "plugin/poll_loop.h"
 #include "plugin/polling.h"
+#include "stream/window.h"
 
 namespace s80::plugin {
 

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "model/attribution.h"
+#include "observe/attribution.h"
 #include "plugin/kernel.h"
 
 namespace s80::plugin {

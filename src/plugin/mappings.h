@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "model/partial_file.h"
-#include "model/player.h"
+#include "base/partial_file.h"
 #include "plugin/allocations.h"
 #include "plugin/guest_ram.h"
 #include "plugin/page_walk.h"
+#include "timing/player.h"
 
 namespace s80::plugin {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "model/attribution.h"
-#include "model/machine.h"
+#include "machine/machine.h"
+#include "observe/attribution.h"
 #include "plugin/record_file.h"
 #include "plugin/whos.h"
 

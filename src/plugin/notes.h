@@ -7,7 +7,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "model/attribution.h"
+#include "observe/attribution.h"
 #include "plugin/lane.h"
 
 namespace s80::plugin {

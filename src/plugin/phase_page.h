@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "model/types.h"
+#include "base/types.h"
 #include "plugin/guest_ram.h"
 #include "plugin/schedule.h"
 

@@ -10,12 +10,12 @@
 #include <thread>
 #include <vector>
 
-#include "model/player.h"
-#include "model/snapshot.h"
-#include "model/window.h"
+#include "observe/snapshot.h"
 #include "plugin/capture.h"
 #include "plugin/watch.h"
 #include "plugin/windows.h"
+#include "stream/window.h"
+#include "timing/player.h"
 
 namespace s80::plugin {
 

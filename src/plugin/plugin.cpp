@@ -3,8 +3,8 @@
 #include <cstring>
 #include <string>
 
-#include "model/machine.h"
-#include "model/protocol.h"
+#include "coherence/protocol.h"
+#include "machine/machine.h"
 #include "plugin/arguments.h"
 #include "plugin/fatal.h"
 #include "plugin/qemu_api.h"

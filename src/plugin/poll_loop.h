@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "model/statistics.h"
-#include "model/types.h"
+#include "base/types.h"
+#include "stream/counts.h"
 
 namespace s80::plugin {
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "model/types.h"
+#include "base/types.h"
 
 namespace s80::plugin {
 

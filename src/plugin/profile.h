@@ -8,7 +8,7 @@
 #include <string>
 #include <tuple>
 
-#include "model/types.h"
+#include "base/types.h"
 #include "plugin/whos.h"
 
 namespace s80::plugin {

@@ -4,7 +4,7 @@
 #pragma once
 #include <dlfcn.h>
 
-#include "model/types.h"
+#include "base/types.h"
 
 namespace s80::plugin {
 

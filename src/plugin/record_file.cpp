@@ -6,8 +6,8 @@
 #include <cstring>
 #include <vector>
 
-#include "model/statistics.h"
 #include "plugin/json.h"
+#include "stats/statistics.h"
 
 namespace s80::plugin {
 

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <string>
 
-#include "model/machine.h"
-#include "model/partial_file.h"
+#include "base/partial_file.h"
+#include "machine/machine.h"
 
 namespace s80::plugin {
 

@@ -9,11 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "model/hierarchy.h"
-#include "model/miss_sums.h"
-#include "model/player.h"
-#include "model/snapshot.h"
-#include "model/state_file.h"
+#include "checkpoint/state_file.h"
+#include "memory/hierarchy.h"
+#include "observe/miss_sums.h"
+#include "observe/snapshot.h"
 #include "plugin/allocations.h"
 #include "plugin/arguments.h"
 #include "plugin/block.h"
@@ -36,6 +35,7 @@
 #include "plugin/watch.h"
 #include "plugin/whos.h"
 #include "plugin/windows.h"
+#include "timing/player.h"
 
 namespace s80::plugin {
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string>
 
-#include "model/types.h"
+#include "base/types.h"
 #include "plugin/qemu_api.h"
 
 namespace s80::plugin {

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#include "model/types.h"
+#include "base/types.h"
 
 namespace s80::plugin {
 

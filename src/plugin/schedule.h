@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "model/window.h"
+#include "stream/window.h"
 
 namespace s80::plugin {
 

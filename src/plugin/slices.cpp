@@ -11,7 +11,7 @@
 #include <span>
 #include <string_view>
 
-#include "model/types.h"
+#include "base/types.h"
 #include "plugin/fatal.h"
 #include "plugin/qemu_api.h"
 #include "plugin/slice_end.h"

@@ -3,8 +3,8 @@
 #pragma once
 #include <string>
 
-#include "model/machine.h"
-#include "model/miss_sums.h"
+#include "machine/machine.h"
+#include "observe/miss_sums.h"
 #include "plugin/record_file.h"
 #include "plugin/whos.h"
 

@@ -9,8 +9,6 @@
 #include <set>
 #include <vector>
 
-#include "model/player.h"
-#include "model/window.h"
 #include "plugin/conflicts.h"
 #include "plugin/contended_blocks.h"
 #include "plugin/guest_clock.h"
@@ -18,6 +16,8 @@
 #include "plugin/phase_page.h"
 #include "plugin/round.h"
 #include "plugin/schedule.h"
+#include "stream/window.h"
+#include "timing/player.h"
 
 namespace s80::plugin {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "model/machine.h"
-#include "model/partial_file.h"
-#include "model/types.h"
+#include "base/partial_file.h"
+#include "base/types.h"
+#include "machine/machine.h"
 
 namespace s80::replay {
 

@@ -8,11 +8,11 @@
 #include <sstream>
 #include <vector>
 
-#include "model/player.h"
-#include "model/state_file.h"
+#include "checkpoint/state_file.h"
 #include "replay/order.h"
 #include "replay/order_commands.h"
 #include "replay/replay.h"
+#include "timing/player.h"
 #include "trace/reader.h"
 #include "trace/writer.h"
 

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <exception>
 
-#include "model/types.h"
+#include "base/types.h"
 
 namespace s80::replay {
 

@@ -46,9 +46,4 @@ void capture_info(const Options& options);  ///< prints a capture's header as JS
 void step_order(const Options& options);   ///< prints one JSON line per access
 void count_order(const Options& options);  ///< prints counts by state (Counts::json)
 
-// s80-step: warm states (order_warm.cpp).
-void warm_order(const Options& options);  ///< plays a trace from cold caches and writes the state
-void rebuild_order(
-    const Options& options);  ///< writes a trace that rebuilds a state, and prints facts as JSON
-
 }  // namespace s80::replay

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "model/hierarchy.h"
+#include "memory/hierarchy.h"
 #include "replay/order.h"
 
 namespace s80::replay {

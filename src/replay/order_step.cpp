@@ -2,11 +2,11 @@
 // The commands `step` and `count`: play a totally ordered trace access by access.
 #include <cstdio>
 
-#include "model/player.h"
-#include "model/state_file.h"
+#include "checkpoint/state_file.h"
 #include "replay/order_commands.h"
 #include "replay/order_count.h"
 #include "replay/order_observe.h"
+#include "timing/player.h"
 
 namespace s80::replay {
 

@@ -10,11 +10,11 @@
 #include <string_view>
 #include <tuple>
 
-#include "model/machine.h"
-#include "model/player.h"
-#include "model/protocol.h"
-#include "model/snapshot.h"
-#include "model/state_file.h"
+#include "checkpoint/state_file.h"
+#include "coherence/protocol.h"
+#include "machine/machine.h"
+#include "observe/snapshot.h"
+#include "timing/player.h"
 #include "trace/read_ahead.h"
 
 namespace s80::replay {

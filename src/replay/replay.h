@@ -5,8 +5,8 @@
 #include <functional>
 #include <string>
 
-#include "model/hierarchy.h"
-#include "model/player.h"
+#include "memory/hierarchy.h"
+#include "timing/player.h"
 #include "trace/reader.h"
 
 namespace s80::replay {

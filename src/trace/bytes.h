@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "model/types.h"
+#include "base/types.h"
 
 namespace s80::trace {
 

@@ -19,7 +19,7 @@ struct Header {
     std::string machine;      ///< the resolved machine file, TOML
     std::string protocol;     ///< name of the protocol's table in the live run
     std::string origin;       ///< JSON: experiment, seed, hashes and versions
-    std::string state;  ///< model state (model/state_file.h) before the first window; empty: cold caches
+    std::string state;  ///< model state (checkpoint/state_file.h) before the first window; empty: cold caches
 };
 
 /// The contents of the end record.

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/window.h"
+#include "stream/window.h"
 
 namespace s80::trace {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "model/window.h"
+#include "stream/window.h"
 #include "trace/bytes.h"
 #include "trace/columns.h"
 

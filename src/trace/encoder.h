@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-#include "model/window.h"
+#include "stream/window.h"
 #include "trace/bytes.h"
 #include "trace/columns.h"
 

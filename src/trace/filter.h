@@ -15,8 +15,8 @@
 #pragma once
 #include <vector>
 
-#include "model/machine.h"
-#include "model/player.h"
+#include "machine/machine.h"
+#include "timing/player.h"
 #include "trace/filter_cache.h"
 
 namespace s80::trace {

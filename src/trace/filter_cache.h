@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/machine.h"
-#include "model/replacement.h"
-#include "model/types.h"
+#include "base/types.h"
+#include "cache/replacement.h"
+#include "machine/machine.h"
 
 namespace s80::trace {
 

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "model/window.h"
+#include "stream/window.h"
 #include "trace/reader.h"
 
 namespace s80::trace {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "model/window.h"
+#include "stream/window.h"
 #include "trace/block.h"
 #include "trace/block_file.h"
 #include "trace/capture.h"

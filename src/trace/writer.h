@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "model/partial_file.h"
-#include "model/window.h"
+#include "base/partial_file.h"
+#include "stream/window.h"
 #include "trace/block.h"
 #include "trace/capture.h"
 #include "trace/encoder.h"

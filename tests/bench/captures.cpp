@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <random>
 
-#include "model/protocol.h"
+#include "coherence/protocol.h"
 #include "resolved_machine.h"
 #include "trace/filter.h"
 #include "trace/writer.h"

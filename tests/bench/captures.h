@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "model/hierarchy.h"
-#include "model/player.h"
+#include "memory/hierarchy.h"
+#include "timing/player.h"
 #include "trace/read_ahead.h"
 #include "trace/reader.h"
 

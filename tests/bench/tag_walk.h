@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "bench/captures.h"
-#include "model/holders.h"
+#include "memory/holders.h"
 
 namespace s80::bench {
 

@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include "model/player.h"
+#include "timing/player.h"
 
 namespace s80::model::test {
 

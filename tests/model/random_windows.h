@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "model/window.h"
+#include "stream/window.h"
 
 namespace s80::model::test {
 

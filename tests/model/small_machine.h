@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "model/hierarchy.h"
+#include "memory/hierarchy.h"
 
 namespace s80::model {
 

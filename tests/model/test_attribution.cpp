@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Why and with whom a core missed, on hand-made streams: one access a window.
-#include "model/attribution.h"
+#include "observe/attribution.h"
 
 #include "random_windows.h"
 #include "small_machine.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What a device that accesses memory does to the caches, under moesi.
-#include "model/player.h"
 #include "small_machine.h"
+#include "timing/player.h"
 
 namespace s80::model {
 

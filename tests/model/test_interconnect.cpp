@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Bus and memory that can be busy, on hand-made windows (1 GHz, so one cycle is one nanosecond).
-#include "model/interconnect.h"
+#include "memory/interconnect.h"
 
-#include "model/player.h"
 #include "small_machine.h"
+#include "timing/player.h"
 
 namespace s80::model {
 

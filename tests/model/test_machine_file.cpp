@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <gtest/gtest.h>
 
-#include "model/machine.h"
+#include "machine/machine.h"
 #include "resolved_machine.h"
 #include "temporary_file.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Sums of requests, and what is left of them in little room.
-#include "model/miss_sums.h"
+#include "observe/miss_sums.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -5,8 +5,8 @@
 
 #include "model/drawn_epoch.h"
 #include "model/ordered_epoch.h"
-#include "model/player.h"
 #include "small_machine.h"
+#include "timing/player.h"
 
 namespace s80::model {
 

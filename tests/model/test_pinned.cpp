@@ -3,9 +3,9 @@
 // model faster changes neither.
 #include <gtest/gtest.h>
 
-#include "model/player.h"
 #include "random_windows.h"
 #include "small_machine.h"
+#include "timing/player.h"
 
 namespace s80::model {
 

@@ -2,9 +2,9 @@
 // Placed accesses: the way of the L1 is given, not searched for.
 #include <tuple>
 
-#include "model/player.h"
 #include "random_windows.h"
 #include "small_machine.h"
+#include "timing/player.h"
 
 namespace s80::model {
 

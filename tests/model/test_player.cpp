@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The modelled clock on hand-made windows (1 GHz, so one cycle is one nanosecond).
-#include "model/player.h"
+#include "timing/player.h"
 
 #include "small_machine.h"
 

@@ -2,7 +2,7 @@
 // The loader accepts complete tables. For each fault it names the cell.
 #include <gtest/gtest.h>
 
-#include "model/protocol.h"
+#include "coherence/protocol.h"
 #include "temporary_file.h"
 
 namespace s80::model {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "model/queue.h"
+#include "memory/queue.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Golden orders, access by access.
-#include "model/replacement.h"
+#include "cache/replacement.h"
 
 #include <gtest/gtest.h>
+
+#include "machine/machine.h"
 
 namespace s80::model {
 

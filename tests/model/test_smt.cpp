@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Two threads of one core that share its issue slots (1 GHz, so one cycle is one nanosecond).
-#include "model/player.h"
 #include "small_machine.h"
+#include "timing/player.h"
 
 namespace s80::model {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "model/state_file.h"
+#include "checkpoint/state_file.h"
 
 #include <span>
 

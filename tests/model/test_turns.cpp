@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "model/turns.h"
+#include "timing/turns.h"
 
 #include <gtest/gtest.h>
 

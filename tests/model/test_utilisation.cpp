@@ -8,9 +8,9 @@
 #include <array>
 #include <vector>
 
-#include "model/player.h"
 #include "random_windows.h"
 #include "small_machine.h"
+#include "timing/player.h"
 
 namespace s80::model {
 

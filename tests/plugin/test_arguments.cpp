@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "model/types.h"
+#include "base/types.h"
 #include "plugin/arguments.h"
 
 namespace s80::plugin {

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "stats/statistics.h"
+
 namespace s80::plugin {
 
 namespace {

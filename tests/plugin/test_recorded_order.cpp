@@ -11,10 +11,10 @@
 
 #include "fake_round.h"
 #include "fake_time.h"
-#include "model/hierarchy.h"
+#include "memory/hierarchy.h"
 #include "model/ordered_epoch.h"
-#include "model/player.h"
 #include "plugin/windows.h"
+#include "timing/player.h"
 
 namespace s80::plugin {
 

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "model/types.h"
+#include "base/types.h"
 #include "plugin/watch.h"
 
 namespace s80::plugin {

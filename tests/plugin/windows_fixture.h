@@ -11,7 +11,7 @@
 
 #include "fake_round.h"
 #include "fake_time.h"
-#include "model/machine.h"
+#include "machine/machine.h"
 #include "plugin/windows.h"
 
 namespace s80::plugin {

@@ -3,7 +3,7 @@
 #include <iostream>
 #include <span>
 
-#include "model/protocol.h"
+#include "coherence/protocol.h"
 
 int main(int argc, char** argv) {
     for (const char* path : std::span(argv, static_cast<std::size_t>(argc)).subspan(1)) {

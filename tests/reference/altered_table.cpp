@@ -3,7 +3,7 @@
 
 #include <fstream>
 #include <sstream>
-#include "model/toml.h"
+#include "base/toml.h"
 
 namespace s80::reference {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A naive model of the whole memory hierarchy, written from the documents and not from src/model, to be
+// A naive model of the whole memory hierarchy, written from the documents and not from src/memory, to be
 // compared with it. Every block carries a value: each store writes a new number, and whatever reads the line
 // next must find that number, or the protocol has lost it.
 #pragma once

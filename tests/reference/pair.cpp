@@ -5,7 +5,7 @@
 #include <set>
 #include <sstream>
 
-#include "model/player.h"
+#include "timing/player.h"
 
 namespace s80::reference {
 

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "coherence/protocol.h"
 #include "hierarchy.h"
-#include "model/hierarchy.h"
-#include "model/protocol.h"
-#include "model/window.h"
+#include "memory/hierarchy.h"
+#include "stream/window.h"
 
 namespace s80::reference {
 

@@ -5,7 +5,7 @@
 #include <iostream>
 #include <string>
 
-#include "model/hierarchy.h"
+#include "memory/hierarchy.h"
 
 namespace {
 

@@ -2,7 +2,7 @@
 #include "table.h"
 
 #include <algorithm>
-#include "model/toml.h"
+#include "base/toml.h"
 
 namespace s80::reference {
 

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "drawn.h"
-#include "model/player.h"
 #include "shipped.h"
+#include "timing/player.h"
 #include "trace/filter.h"
 
 namespace s80::reference {

@@ -8,7 +8,7 @@
 #include <random>
 #include <set>
 
-#include "replay/warm_trace.h"
+#include "warm/trace.h"
 
 namespace s80::replay {
 namespace {

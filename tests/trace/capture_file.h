@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "model/machine.h"
+#include "machine/machine.h"
 #include "model/temporary_file.h"
 #include "trace/reader.h"
 #include "trace/writer.h"

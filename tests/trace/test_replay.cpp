@@ -8,12 +8,12 @@
 #include <filesystem>
 
 #include "capture_file.h"
+#include "checkpoint/state_file.h"
+#include "coherence/protocol.h"
 #include "model/drawn_epoch.h"
 #include "model/ordered_epoch.h"
-#include "model/player.h"
-#include "model/protocol.h"
-#include "model/snapshot.h"
-#include "model/state_file.h"
+#include "observe/snapshot.h"
+#include "timing/player.h"
 #include "trace/filter.h"
 #include "trace/read_ahead.h"
 #include "windows.h"

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "model/window.h"
+#include "stream/window.h"
 
 namespace s80::test {
 

@@ -15,12 +15,12 @@ from s80lab.base.numbers import COUNTED
 from s80lab.base.strict import Size, Strict, find_or_file, load, parse_toml, read_toml, resolve
 
 GIB = 1 << 30
-# What the model is made for (src/model/types.h, replacement.h, machine.cpp).
+# What the model is made for (src/base/types.h, replacement.h, machine.cpp).
 PROCESSORS, WAYS, CACHE_BYTES, LINE_BYTES = 32, 16, 64 * GIB, (32, 1024)
 TLB_ENTRIES = 1024
 SERVICE, BANKS = 1_000_000, 1024
 LARGEST_CLOCK_SHIFT = 10  # as in src/plugin/arguments.cpp
-# The model stores cycles per instruction in units of 1/256 (src/model/player.cpp).
+# The model stores cycles per instruction in units of 1/256 (src/timing/player.cpp).
 LEAST_CPI, MOST_CPI = 0.01, 1_000_000
 LEAST_HZ, MOST_HZ = 1_000, 10**12
 Cycles = Annotated[int, Field(ge=0, le=COUNTED)]

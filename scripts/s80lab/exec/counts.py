@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 
 from s80lab.results.snapshots import Delta
 
-# Process classes (src/model/types.h): the relay of the program's output has the class of a load generator.
+# Process classes (src/base/types.h): the relay of the program's output has the class of a load generator.
 RELAY, IDLE = "loadgen", "idle"
 
 

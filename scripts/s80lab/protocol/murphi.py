@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Translates a protocol's table into a Murphi model: one block, a few caches, memory and an atomic bus.
 
-The bus behaves as in src/model/hierarchy.cpp. One cache represents all caches of a core, and requests are atomic. The
+The bus behaves as in src/memory/hierarchy.cpp. One cache represents all caches of a core, and requests are atomic. The
 Murphi model leaves three choices open, so the proof covers all of them: the supplier among equals, the time of an
 eviction, and the value stored. A protocol never inspects data, and each store changes the value. Three values therefore
 suffice: in some sequence of events, a stale copy stays different from the last write.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The table of a coherence protocol. The reader accepts the same files as the model's (src/model/protocol_load.cpp)."""
+"""The table of a coherence protocol. The reader accepts the same files as src/coherence/protocol_load.cpp."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ _IMPOSSIBLE = re.compile(
     r"met the impossible cell (?P<side>own access|own miss|own eviction|remote request) in state (?P<state>\w+) "
     r"\(line (?P<line>\d+)\)\s*\Z"
 )
-"""The model's message about an impossible cell (src/model/hierarchy.cpp)."""
+"""The model's message about an impossible cell (src/memory/hierarchy.cpp)."""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@
 
 #include "fuzz/capture_blocks.h"
 #include "fuzz/memory_file.h"
-#include "model/player.h"
+#include "timing/player.h"
 #include "trace/reader.h"
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);

@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "fuzz/memory_file.h"
-#include "model/hierarchy.h"
+#include "memory/hierarchy.h"
 
 namespace {
 

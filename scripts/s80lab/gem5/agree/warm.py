@@ -4,7 +4,7 @@ same state, with the order of replacement.
 
 gem5 restores Ruby's caches by playing the records of a cache trace as requests, one after the other, in the order of
 the file. gem5 itself writes one record per line, from which O, E and S do not come back exactly. The trace of this
-module has as many records per line as the state needs. src/replay/warm_plan.h describes the accesses.
+module has as many records per line as the state needs. src/warm/plan.h describes the accesses.
 docs/guides/warm-caches.md describes the method for users.
 """
 

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Memory for the large arrays of the model, in huge pages if the host provides them. Nearly every access is
+// to another page and would otherwise also miss the host's TLB.
+#pragma once
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <string>
+
+#include "base/types.h"
+
+namespace s80::model {
+
+/// Host prefetch of one line. The empty statement counts as a side effect: without it, g++ 12 treats a
+/// function that only prefetches as having no effect and drops calls of it.
+inline void prefetch(const void* address) {
+    __builtin_prefetch(address);
+    asm volatile("");
+}
+
+/// Zero-filled memory. The host provides pages when they are first touched.
+class HostMemory {
+public:
+    /// Throws Error if address space is exhausted; `purpose` names the use in the message.
+    HostMemory(std::size_t bytes, const std::string& purpose)
+        : mapped_((bytes + kHugePage - 1) / kHugePage * kHugePage + kHugePage) {
+        void* p = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                       -1, 0);
+        if (p == MAP_FAILED) {
+            throw Error("not enough address space for " + purpose + " (" + std::to_string(bytes) + " bytes)");
+        }
+        map_ = static_cast<std::byte*>(p);
+        const auto beyond = reinterpret_cast<std::size_t>(p) % kHugePage;
+        data_ = map_ + (kHugePage - beyond) % kHugePage;
+        madvise(data_, mapped_ - kHugePage, MADV_HUGEPAGE);  // only a hint, for speed
+    }
+    ~HostMemory() { munmap(map_, mapped_); }
+    HostMemory(const HostMemory&) = delete;
+    HostMemory& operator=(const HostMemory&) = delete;
+
+    std::byte* data() const { return data_; }
+    /// Fills the memory with zeros again, and returns its pages to the host.
+    void clear() { madvise(data_, mapped_ - kHugePage, MADV_DONTNEED); }
+
+private:
+    static constexpr std::size_t kHugePage = std::size_t{2} << 20;
+    std::size_t mapped_;
+    std::byte* map_;
+    std::byte* data_;
+};
+
+}  // namespace s80::model

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A set-associative tag array. It handles lines and ways; coherence is handled by the hierarchy.
+#pragma once
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "base/host_memory.h"
+#include "base/types.h"
+#include "cache/replacement.h"
+#include "machine/geometry.h"
+
+namespace s80::model {
+
+/// Per-line data next to the tag. A block in an L1 under an inclusive L2 uses `writable` only.
+struct Block {
+    std::uint8_t state = 0;         ///< state of the protocol
+    bool writable : 1 = false;      ///< stores need no request
+    bool entered_in_e : 1 = false;  ///< and has stayed in E until now
+    /// In an inclusive L2: an L1I or L1D has held the block since it entered. If none has, an invalidation
+    /// need not search the L1s.
+    bool was_in_l1i : 1 = false;
+    bool was_in_l1d : 1 = false;
+    std::uint8_t party : 3 = 0;  ///< process class (`Party`) that brought it into the core
+};
+static_assert(sizeof(Block) == 2);
+
+/// All data of a set are adjacent, so that a look-up touches one line of the host's cache: the replacement
+/// state (32 bits, or 64 for more than 8 ways), the tags, and the blocks, padded to a power of two. Functions
+/// that every access uses are force-inlined, because g++ would call them on accesses that leave the L1.
+class Cache {
+public:
+    /// One way of one set. Valid as long as the cache.
+    struct Slot {
+        std::byte* set = nullptr;
+        unsigned way = 0;
+        explicit operator bool() const { return set != nullptr; }
+    };
+
+    /// The memory that a cache of this geometry needs.
+    static std::size_t bytes(const CacheGeometry& g, unsigned line_bytes) {
+        return g.sets(line_bytes) * stride(g.ways);
+    }
+
+    /// `memory`: that many bytes, aligned to the host's cache lines. They must outlive the cache.
+    Cache(const CacheGeometry& g, unsigned line_bytes, Policy policy, std::byte* memory)
+        : memory_(memory),
+          mask_(g.sets(line_bytes) - 1),
+          shift_(static_cast<unsigned>(std::countr_zero(stride(g.ways)))),
+          ways_(g.ways),
+          order_at_(g.ways * static_cast<unsigned>(sizeof(Line))),
+          blocks_at_(order_at_ + order_bytes(g.ways)),
+          two_orders_(policy == Policy::lru && g.ways == 2),
+          replacement_(policy, g.ways) {
+        for (Line set = 0; set <= mask_; ++set) {
+            set_order(set_of(set), replacement_.initial());
+            for (unsigned way = 0; way < ways_; ++way) {
+                line(Slot{set_of(set), way}) = kNoLine;
+            }
+        }
+    }
+
+    unsigned ways() const { return ways_; }
+    unsigned sets() const { return mask_ + 1; }
+
+    /// The slot that holds the line, or an empty slot. Does not change the replacement state.
+    [[gnu::always_inline]] Slot find(Line line) const {
+        std::byte* set = set_of(line);
+        const unsigned found = matches(tags(set), line);
+        return found == 0 ? Slot{} : Slot{set, static_cast<unsigned>(std::countr_zero(found))};
+    }
+    /// The given way of the line's set, whatever it holds.
+    Slot at(Line line, unsigned way) const { return {set_of(line), way}; }
+    /// The slot for `line`: an empty way, or the policy's victim (still filled).
+    Slot place(Line line) {
+        std::byte* set = set_of(line);
+        const unsigned empty = matches(tags(set), kNoLine);
+        return {set, empty != 0 ? static_cast<unsigned>(std::countr_zero(empty))
+                                : replacement_.victim(order(set))};
+    }
+
+    /// The line that `place` would evict, if it is known in advance; otherwise kNoLine.
+    Line next_victim(Line line) const {
+        std::byte* set = set_of(line);
+        return replacement_.foreseeable() ? tags(set)[replacement_.next_victim(order(set))] : kNoLine;
+    }
+
+    Line& line(Slot slot) const { return tags(slot.set)[slot.way]; }
+    Block& block(Slot slot) const { return reinterpret_cast<Block*>(slot.set + blocks_at_)[slot.way]; }
+
+    void put(Slot slot, Line line, Block block) const {
+        this->line(slot) = line;
+        this->block(slot) = block;
+    }
+    [[gnu::always_inline]] void touch(Slot slot) const {
+        if (two_orders_) {  // which one it was cannot be predicted, and need not be known
+            const std::uint32_t order = slot.way == 0 ? 0x10 : 0x01;
+            std::memcpy(slot.set + order_at_, &order, sizeof order);
+            return;
+        }
+        std::uint64_t state = order(slot.set);
+        replacement_.touch(state, slot.way);
+        set_order(slot.set, state);
+    }
+    void drop(Slot slot) const { put(slot, kNoLine, Block{}); }
+    /// Does nothing if the cache does not hold the line.
+    void drop(Line line) const {
+        if (const Slot slot = find(line)) {
+            drop(slot);
+        }
+    }
+
+    /// Prefetches into the host's cache the set of a line that will be looked up soon.
+    void prefetch(Line line) const { model::prefetch(set_of(line)); }
+
+    /// Calls `fn(line)` for every line in the cache.
+    template <class Fn>
+    void each_line(Fn&& fn) const {
+        for (Line set = 0; set <= mask_; ++set) {
+            for (unsigned way = 0; way < ways_; ++way) {
+                if (const Line held = line(at(set, way)); held != kNoLine) {
+                    fn(held);
+                }
+            }
+        }
+    }
+
+    /// Replacement policy lru only: calls `fn(slot)` for every filled way of a line's set, the least recently
+    /// used first.
+    template <class Fn>
+    void each_oldest_first(Line line, Fn&& fn) const {
+        const std::uint64_t ages = order(set_of(line));
+        for (unsigned newer = ways_; newer-- > 0;) {
+            const Slot slot = at(line, Replacement::way_by_recency(ages, newer));
+            if (this->line(slot) != kNoLine) {
+                fn(slot);
+            }
+        }
+    }
+
+    /// The whole contents, for a file.
+    std::span<std::byte> contents() const { return {memory_, static_cast<std::size_t>(mask_ + 1) << shift_}; }
+    Replacement& replacement() { return replacement_; }
+
+private:
+    static unsigned order_bytes(unsigned ways) { return ways <= 8 ? 4 : 8; }
+    static std::size_t stride(unsigned ways) {
+        return std::bit_ceil(order_bytes(ways) + ways * (sizeof(Line) + sizeof(Block)));
+    }
+
+    std::byte* set_of(Line line) const {
+        return memory_ + (static_cast<std::size_t>(line & mask_) << shift_);
+    }
+    static Line* tags(std::byte* set) { return reinterpret_cast<Line*>(set); }
+
+    std::uint64_t order(const std::byte* set) const {
+        std::uint64_t order = 0;
+        if (ways_ <= 8) {
+            std::memcpy(&order, set + order_at_, 4);  // little-endian, as x86 is
+        } else {
+            std::memcpy(&order, set + order_at_, 8);
+        }
+        return order;
+    }
+    void set_order(std::byte* set, std::uint64_t order) const {
+        if (ways_ <= 8) {
+            std::memcpy(set + order_at_, &order, 4);
+        } else {
+            std::memcpy(set + order_at_, &order, 8);
+        }
+    }
+
+    /// The ways with that tag, one bit each. The matching way cannot be predicted, so common associativities
+    /// are searched without branches.
+    [[gnu::always_inline]] unsigned matches(const Line* tags, Line line) const {
+        if (ways_ == 2) {
+            return matches_of<2>(tags, line);
+        }
+        if (ways_ == 4) {
+            return matches_of<4>(tags, line);
+        }
+        if (ways_ == 8) {
+            return matches_of<8>(tags, line);
+        }
+        unsigned found = 0;
+        for (unsigned way = 0; way < ways_; ++way) {
+            found |= (tags[way] == line ? 1U : 0U) << way;
+        }
+        return found;
+    }
+    template <unsigned kWays>
+    static unsigned matches_of(const Line* tags, Line line) {
+        unsigned found = 0;
+        for (unsigned way = 0; way < kWays; ++way) {
+            found |= static_cast<unsigned>(tags[way] == line) << way;
+        }
+        return found;
+    }
+
+    std::byte* memory_;
+    Line mask_;
+    unsigned shift_;  ///< shift from the number of a set to its place
+    unsigned ways_;
+    unsigned order_at_;  ///< in a set, bytes
+    unsigned blocks_at_;
+    bool two_orders_;  ///< each set has two ways and evicts the least recently used
+    Replacement replacement_;
+};
+
+}  // namespace s80::model

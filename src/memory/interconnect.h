@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The shared resources between and behind the caches: one bus, and memory in banks.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/types.h"
+#include "machine/machine.h"
+#include "memory/queue.h"
+#include "stats/statistics.h"
+
+namespace s80::model {
+
+/// Without [bandwidth], bus and memory have unlimited bandwidth: requests never queue and no queue statistics
+/// are kept.
+class Interconnect {
+public:
+    explicit Interconnect(const Machine& machine);
+
+    /// Sets the time of further requests, in 1/256 cycle since the model was switched on.
+    void now(std::int64_t moment, Statistics& stats) {
+        if (!evicted_.empty()) [[unlikely]] {
+            write_evicted(stats);
+        }
+        now_ = moment;
+    }
+    /// An epoch (`Window`) has ended. Its evicted blocks are written back. No later request has a time before
+    /// `before`.
+    void forget(std::int64_t before, Statistics& stats);
+
+    /// A request uses the bus. Returns its queueing delay in cycles.
+    unsigned bus(Statistics& stats) { return cycles(wait_for_bus(stats)); }
+    /// A request that memory services uses the bus and then the line's bank. Returns the queueing delay in
+    /// cycles.
+    unsigned bus_and_memory(Statistics& stats, Line line);
+    /// Writes an evicted block back: over the bus to memory, after the request that evicted it. Nothing waits
+    /// for the writeback, but later requests may queue behind it. Reads and writes of devices are treated in
+    /// the same way.
+    void evicted(Line line) {
+        if (!bus_.empty() || !banks_.empty()) {
+            evicted_.push_back(line);
+        }
+    }
+    /// Memory takes over a block that the bus carries to another cache: both share one request.
+    void copied_to_memory(Statistics& stats, Line line) { wait_for_memory(stats, line, 0); }
+
+    /// Between two epochs: the busy times of all resources, as words for a checkpoint. Empty without
+    /// [bandwidth].
+    std::vector<std::uint64_t> state();
+    /// Restores the busy times. Words of a machine with another [bandwidth] are ignored: all resources are
+    /// then free. Returns false if the number of words does not match their contents.
+    [[nodiscard]] bool set_state(std::span<const std::uint64_t> words);
+
+private:
+    static unsigned cycles(std::int64_t wait);
+    std::int64_t wait_for_bus(Statistics& stats);
+    std::int64_t wait_for_memory(Statistics& stats, Line line, std::int64_t after);
+    void write_evicted(Statistics& stats);
+    template <class Fn>
+    void each_queue(Fn&& fn) {
+        for (std::vector<Queue>* queues : {&bus_, &banks_}) {
+            for (Queue& queue : *queues) {
+                fn(queue);
+            }
+        }
+    }
+
+    Bandwidth bandwidth_;
+    std::vector<Queue> bus_;    ///< one queue, or none
+    std::vector<Queue> banks_;  ///< queues of the memory banks, or none
+    std::vector<Line> evicted_;
+    std::int64_t now_ = 0;
+};
+
+}  // namespace s80::model

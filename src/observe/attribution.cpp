@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "observe/attribution.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace s80::model {
+
+namespace {
+
+/// Lines that one core's caches have room for.
+std::size_t core_lines(const Machine& m) {
+    const bool exclusive = m.l2_inclusion == Inclusion::exclusive;
+    return (m.l2.bytes + (exclusive ? m.l1i.bytes + m.l1d.bytes : 0)) / m.line_bytes;
+}
+
+}  // namespace
+
+std::uint64_t time_ns(const Player& player, std::uint64_t clock_hz, std::int64_t clock) {
+    constexpr double kPartsOfCycle = 256;
+    constexpr double kNs = 1e9;
+    const double cycles = static_cast<double>(std::max<std::int64_t>(clock, 0)) / kPartsOfCycle;
+    return player.clock_ns() + static_cast<std::uint64_t>(cycles * kNs / static_cast<double>(clock_hz));
+}
+
+Attribution::Attribution(Hierarchy& hierarchy, const Player& player, Sink sink)
+    : hierarchy_(hierarchy),
+      player_(player),
+      sink_(std::move(sink)),
+      number_memory_(hierarchy.lines() * sizeof(std::uint32_t), "the log of misses"),
+      ever_memory_(hierarchy.lines() * sizeof(std::uint32_t), "the log of misses"),
+      numbers_(reinterpret_cast<std::uint32_t*>(number_memory_.data())),
+      ever_(reinterpret_cast<std::uint32_t*>(ever_memory_.data())),
+      taken_(1),
+      shadows_(hierarchy.machine().cores(), Shadow(core_lines(hierarchy.machine()))) {}
+
+/// What the caches hold now has been held; in which order it was used nobody knows. A later region forgets
+/// what an earlier region has found.
+void Attribution::start() {
+    if (active_) {
+        return;
+    }
+    active_ = true;
+    if (regions_++ != 0) {
+        number_memory_.clear();
+        ever_memory_.clear();
+        taken_.assign(1, {});
+        shadows_.assign(shadows_.size(), Shadow(core_lines(hierarchy_.machine())));
+    }
+    hierarchy_.witness(this);
+    for (unsigned core = 0; core < hierarchy_.machine().cores(); ++core) {
+        const Hierarchy::Core& caches = hierarchy_.cores()[core];
+        for (const Cache* cache : {&caches.l2, &caches.l1i, &caches.l1d}) {
+            cache->each_line([&](Line line) {
+                ever_[line] |= 1U << core;
+                shadows_[core].touch(line);
+            });
+        }
+    }
+}
+
+void Attribution::end(const Window& window) {
+    if (window.mark == Mark::measure_begin) {
+        start();
+    } else if (window.mark == Mark::measure_end && active_) {
+        active_ = false;
+        hierarchy_.witness(nullptr);
+    }
+}
+
+void Attribution::event(unsigned processor, const Event& event, std::int64_t clock) {
+    if (!active_ || !is_access(event.op)) {
+        return;
+    }
+    const Stream& stream = window_->streams[processor];
+    event_ = &event;
+    note_ = &stream.notes[static_cast<std::size_t>(&event - stream.events.data())];
+    processor_ = processor;
+    clock_ = clock;
+    if (note_->writes == 0 || numbers_[event.line] == 0) {
+        return;
+    }
+    Taken& taken = taken_[numbers_[event.line]];
+    const unsigned core = processor / hierarchy_.machine().threads_per_core;
+    for (std::uint32_t others = taken.lost & ~(1U << core); others != 0; others &= others - 1) {
+        taken.foreign[static_cast<unsigned>(std::countr_zero(others))] |= note_->writes;
+    }
+}
+
+void Attribution::beyond_l1(unsigned core, Line line) {
+    in_shadow_ = shadows_[core].holds(line);
+    shadows_[core].touch(line);
+}
+
+void Attribution::lost(unsigned core, Line line) {
+    std::uint32_t& number = numbers_[line];
+    if (number == 0) {
+        number = static_cast<std::uint32_t>(taken_.size());
+        taken_.emplace_back();
+    }
+    Taken& taken = taken_[number];
+    taken.lost |= 1U << core;
+    taken.foreign[core] = note_->writes;  // by the access that took it
+    shadows_[core].drop(line);
+}
+
+void Attribution::missed(unsigned core, Line line, const Answered& answer) {
+    const std::uint32_t bit = 1U << core;
+    Taken& taken = taken_[numbers_[line]];
+    Miss miss = request(core, line, answer);
+    if ((taken.lost & bit) != 0) {
+        miss.reason = Reason::coherence;
+        miss.foreign = taken.foreign[core];
+        miss.sharing =
+            ((miss.reads | miss.writes) & miss.foreign) != 0 ? Sharing::true_sharing : Sharing::false_sharing;
+        taken.lost &= ~bit;
+    } else if ((ever_[line] & bit) == 0) {
+        miss.reason = Reason::cold;
+    } else {
+        miss.reason = in_shadow_ ? Reason::conflict : Reason::capacity;
+    }
+    ever_[line] |= bit;
+    if (miss.kind == Kind::store) {
+        stored(core, line);
+    }
+    sink_(miss);
+}
+
+/// Nobody else has the line any more, nor would have with a cache of another shape.
+void Attribution::stored(unsigned core, Line line) {
+    for (unsigned other = 0; other < shadows_.size(); ++other) {
+        if (other != core) {
+            shadows_[other].drop(line);
+        }
+    }
+}
+
+void Attribution::upgraded(unsigned core, Line line, const Answered& answer) {
+    Miss miss = request(core, line, answer);
+    miss.request = Request::upgrade;
+    stored(core, line);
+    sink_(miss);
+}
+
+Miss Attribution::request(unsigned core, Line line, const Answered& answer) const {
+    const Machine& machine = hierarchy_.machine();
+    Miss miss;
+    miss.time_ns = time_ns(player_, machine.clock_hz, clock_);
+    miss.pc = note_->pc;
+    miss.address = note_->address;
+    miss.physical = static_cast<std::uint64_t>(line) * machine.line_bytes;
+    miss.who = note_->who;
+    miss.holders = answer.holders;
+    miss.reads = note_->reads;
+    miss.writes = note_->writes;
+    miss.core = static_cast<std::uint8_t>(core);
+    miss.processor = static_cast<std::uint8_t>(processor_);
+    miss.kind = kind_of(event_->op);
+    miss.source = answer.source;
+    miss.supplier = answer.supplier;
+    miss.context = event_->context;
+    miss.size = note_->size;
+    miss.stall = answer.stall;
+    return miss;
+}
+
+}  // namespace s80::model

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Miss attribution: records each bus request with its task, address, reason, and the bytes of the line that
+// other cores have written since. A coherence listener: it observes the timing merger (`Player`) and changes
+// nothing.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "base/host_memory.h"
+#include "cache/shadow.h"
+#include "coherence/witness.h"
+#include "memory/hierarchy.h"
+#include "timing/player.h"
+
+namespace s80::model {
+
+enum class Request : std::uint8_t { miss, upgrade };
+/// Why a core missed. cold: the core has not held the line since the log began. coherence: another core's
+/// request invalidated its copy. conflict: a fully associative cache of the same size would have held the
+/// line. capacity: the rest. none: the request is an upgrade.
+enum class Reason : std::uint8_t { cold, capacity, conflict, coherence, none };
+/// For coherence misses: whether other cores had written the bytes that the core now accesses.
+enum class Sharing : std::uint8_t { none, true_sharing, false_sharing };
+
+/// Bytes for which one bit of `reads` and `writes` stands: a sixteenth of a line.
+constexpr std::uint64_t granule_bytes(std::uint64_t line_bytes) {
+    constexpr std::uint64_t kGranules = 16;
+    return line_bytes > kGranules ? line_bytes / kGranules : 1;
+}
+
+/// Simulated time of a processor's clock (1/256 cycle since the epoch began) in the epoch that is played.
+std::uint64_t time_ns(const Player& player, std::uint64_t clock_hz, std::int64_t clock);
+
+/// One request, in the layout of the log (docs/reference/interfaces/miss-log.md).
+struct Miss {
+    std::uint64_t time_ns = 0;   ///< simulated time
+    std::uint64_t pc = 0;        ///< of the instruction, or of its block for an instruction fetch
+    std::uint64_t address = 0;   ///< virtual
+    std::uint64_t physical = 0;  ///< of the line's first byte
+    std::uint32_t who = 0;       ///< the recorder's number for task and system call
+    std::uint32_t holders = 0;   ///< sharers: other cores that had a copy
+    std::uint16_t reads = 0;     ///< granules that the core accesses now
+    std::uint16_t writes = 0;
+    std::uint16_t foreign = 0;  ///< granules that other cores wrote since this core lost the line
+    std::uint8_t core = 0;
+    std::uint8_t processor = 0;
+    Kind kind = Kind::load;
+    Request request = Request::miss;
+    Source source = Source::memory;
+    std::uint8_t supplier = kNobody;
+    Reason reason = Reason::none;
+    Sharing sharing = Sharing::none;
+    Context context;
+    std::uint8_t size = 0;    ///< bytes
+    std::uint32_t stall = 0;  ///< cycles
+    std::uint32_t zero = 0;
+};
+static_assert(sizeof(Miss) == 64);
+
+class Attribution final : public Observer, public Witness {
+public:
+    using Sink = std::function<void(const Miss&)>;
+
+    /// Passes the requests of `hierarchy` between the marks measure_begin and measure_end to `sink`. There
+    /// may be several such regions. The streams of the epochs must have notes. All arguments must outlive
+    /// this object.
+    Attribution(Hierarchy& hierarchy, const Player& player, Sink sink);
+
+    void begin(const Window& window) override { window_ = &window; }
+    void event(unsigned processor, const Event& event, std::int64_t clock) override;
+    void end(const Window& window) override;
+
+    void beyond_l1(unsigned core, Line line) override;
+    void missed(unsigned core, Line line, const Answered& answer) override;
+    void upgraded(unsigned core, Line line, const Answered& answer) override;
+    void lost(unsigned core, Line line) override;
+
+    /// Whether a region has begun and not ended.
+    bool active() const { return active_; }
+    /// Regions that have begun.
+    std::uint64_t regions() const { return regions_; }
+
+private:
+    /// A line of which a core lost its copy to another core.
+    struct Taken {
+        std::uint32_t lost = 0;                          ///< cores that lost their copy to another core
+        std::array<std::uint16_t, kMaxCores> foreign{};  ///< granules that other cores wrote since
+    };
+    void start();
+    void stored(unsigned core, Line line);
+    Miss request(unsigned core, Line line, const Answered& answer) const;
+
+    Hierarchy& hierarchy_;
+    const Player& player_;
+    const Sink sink_;
+    bool active_ = false;
+    std::uint64_t regions_ = 0;
+    const Window* window_ = nullptr;
+
+    // The access in progress.
+    const Event* event_ = nullptr;
+    const Note* note_ = nullptr;
+    unsigned processor_ = 0;
+    std::int64_t clock_ = 0;
+    bool in_shadow_ = false;  ///< whether the core's shadow tags held the line before the access
+
+    HostMemory number_memory_;
+    HostMemory ever_memory_;
+    std::uint32_t* numbers_;  ///< by line: index into taken_; 0: none
+    std::uint32_t* ever_;     ///< by line: cores that have held it
+    std::vector<Taken> taken_;
+    std::vector<Shadow> shadows_;  ///< shadow tags by core
+};
+
+}  // namespace s80::model

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "observe/miss_sums.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <string>
+
+namespace s80::model {
+
+namespace {
+
+constexpr const char* kPurpose = "the sums of misses";
+
+bool by_memory(const MissSum& sum) {
+    return sum.request == Request::miss && sum.source == Source::memory;
+}
+
+/// The sum stands for the range of 2^shift bytes around its address.
+void widen(MissSum& sum, unsigned shift) {
+    if (sum.range >= shift) {
+        return;
+    }
+    sum.address = shift == MissSum::kEverything ? 0 : sum.address >> shift << shift;
+    sum.range = static_cast<std::uint8_t>(shift);
+    sum.physical = MissSum::kNoPhysical;
+    sum.size = 0;
+    sum.reads = sum.writes = sum.foreign = 0;
+}
+
+/// Adds a sum with the same key.
+void merge(MissSum& to, const MissSum& from) {
+    to.first_ns = std::min(to.first_ns, from.first_ns);
+    to.last_ns = std::max(to.last_ns, from.last_ns);
+    to.count += from.count;
+    to.stall += from.stall;
+    to.own_reads += from.own_reads;
+    to.reads |= from.reads;
+    to.writes |= from.writes;
+    to.foreign |= from.foreign;
+}
+
+}  // namespace
+
+MissSums::MissSums(std::size_t lines, std::uint64_t line_bytes, std::size_t limit)
+    : line_shift_(static_cast<unsigned>(std::countr_zero(line_bytes))),
+      limit_(limit),
+      slots_mask_(std::bit_ceil(2 * limit) - 1),
+      sum_memory_(limit * sizeof(MissSum), kPurpose),
+      slot_memory_((slots_mask_ + 1) * sizeof(std::uint32_t), kPurpose),
+      reader_memory_(lines, kPurpose),
+      sums_(reinterpret_cast<MissSum*>(sum_memory_.data())),
+      slots_(reinterpret_cast<std::uint32_t*>(slot_memory_.data())),
+      readers_(reinterpret_cast<std::uint8_t*>(reader_memory_.data())) {}
+
+void MissSums::add(const Miss& miss) {
+    MissSum sum;
+    sum.physical = miss.physical;
+    sum.address = miss.address;
+    sum.pc = miss.pc;
+    sum.who = miss.who;
+    sum.core = miss.core;
+    sum.processor = miss.processor;
+    sum.kind = miss.kind;
+    sum.request = miss.request;
+    sum.source = miss.source;
+    sum.supplier = miss.supplier;
+    sum.reason = miss.reason;
+    sum.sharing = miss.sharing;
+    sum.context = miss.context;
+    sum.size = miss.size;
+    sum.count = 1;
+    sum.stall = miss.stall;
+    sum.first_ns = sum.last_ns = miss.time_ns;
+    sum.own_reads = after_own_read(miss) ? 1 : 0;
+    sum.reads = miss.reads;
+    sum.writes = miss.writes;
+    sum.foreign = miss.foreign;
+    put(sum);
+    if (used_ == limit_) {
+        fold();
+    }
+}
+
+/// The rule of migratory lines: see scripts/s80lab/analysis/misses/sharing.py.
+bool MissSums::after_own_read(const Miss& miss) {
+    std::uint8_t& reader = readers_[miss.physical >> line_shift_];
+    const auto self = static_cast<std::uint8_t>(miss.core + 1);
+    const bool stores = miss.kind == Kind::store;
+    const bool own = stores && reader == self;
+    reader = stores ? 0 : self;
+    return own;
+}
+
+MissSums::Key MissSums::key(const MissSum& sum) {
+    Key words;
+    static_assert(offsetof(MissSum, count) == sizeof words, "the key has no padding");
+    std::memcpy(words.data(), &sum, sizeof words);
+    return words;
+}
+
+/// The slot of a key: it is empty, or has the sum with this key.
+std::uint32_t& MissSums::slot(const MissSum& sum) {
+    constexpr std::uint64_t kScatter = 0x9e37'79b9'7f4a'7c15;
+    const Key wanted = key(sum);
+    std::uint64_t hash = 0;
+    for (const std::uint64_t word : wanted) {
+        hash = (hash ^ word) * kScatter;
+        hash ^= hash >> 32;
+    }
+    for (std::size_t at = hash & slots_mask_;; at = (at + 1) & slots_mask_) {
+        if (slots_[at] == 0 || key(sums_[slots_[at] - 1]) == wanted) {
+            return slots_[at];
+        }
+    }
+}
+
+void MissSums::put(const MissSum& sum) {
+    std::uint32_t& place = slot(sum);
+    if (place != 0) {
+        merge(sums_[place - 1], sum);
+        return;
+    }
+    sums_[used_++] = sum;
+    place = static_cast<std::uint32_t>(used_);
+}
+
+/// Changes all sums, and adds those that become equal. Returns how many are left.
+template <class Change>
+std::size_t MissSums::folded(Change&& change) {
+    std::fill_n(slots_, slots_mask_ + 1, 0);
+    const std::size_t many = used_;
+    used_ = 0;
+    for (std::size_t i = 0; i < many; ++i) {
+        MissSum sum = sums_[i];  // put() writes to no place behind this one
+        change(sum);
+        put(sum);
+    }
+    return used_;
+}
+
+/// Gives up the details that matter least. Much room must become free: so the work for a request is constant
+/// on average. Frequent transfers lose their details only if little else has become free.
+void MissSums::fold() {
+    constexpr std::uint64_t kAny = std::numeric_limits<std::uint64_t>::max();
+    const std::size_t half = limit_ / 2;
+    const std::size_t most = limit_ - limit_ / 8 - 1;
+    struct Step {
+        std::uint64_t count;  ///< of the transfers and upgrades that lose details
+        unsigned shift;
+        std::size_t enough;  ///< sums that may be left
+        bool keeps_task = true;
+        bool keeps_code = true;
+    };
+    for (const Step step : {
+             Step{0, MissSum::kPage, half},
+             Step{0, MissSum::kLargePage, half},
+             Step{1, MissSum::kPage, half},
+             Step{1, MissSum::kLargePage, half},
+             Step{16, MissSum::kLargePage, half},
+             Step{256, MissSum::kLargePage, half},
+             Step{256, MissSum::kEverything, half},
+             Step{256, MissSum::kEverything, half, false},
+             Step{256, MissSum::kEverything, most, false, false},
+             Step{kAny, MissSum::kEverything, most, false, false},
+         }) {
+        const auto change = [step](MissSum& sum) {
+            if (!by_memory(sum) && sum.range == 0 && sum.count > step.count) {
+                return;
+            }
+            widen(sum, step.shift);
+            sum.who = step.keeps_task ? sum.who : MissSum::kNoWho;
+            sum.pc = step.keeps_code ? sum.pc : 0;
+        };
+        if (folded(change) <= step.enough) {
+            return;
+        }
+    }
+    if (used_ == limit_) {
+        throw Error(std::string(kPurpose) + " need more than " + std::to_string(limit_) +
+                    " entries: raise the plugin argument sums_limit");
+    }
+}
+
+}  // namespace s80::model

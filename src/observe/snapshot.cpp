@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "observe/snapshot.h"
+
+#include <cerrno>
+#include <cstring>
+
+namespace s80::model {
+
+namespace {
+
+std::string quoted(const std::string& text) {
+    std::string out = "\"";
+    out += text;
+    out += '"';
+    return out;
+}
+
+template <class List, class Fn>
+std::string array(const List& list, Fn&& text) {
+    std::string out = "[";
+    for (const auto& item : list) {
+        if (out.size() > 1) {
+            out += ',';
+        }
+        out += text(item);
+    }
+    return out + ']';
+}
+
+std::string header(const Hierarchy& hierarchy) {
+    const Machine& m = hierarchy.machine();
+    std::string out = "{\"schema\":1,\"cores\":" + std::to_string(m.cores()) +
+                      ",\"line_bytes\":" + std::to_string(m.line_bytes) +
+                      ",\"clock_hz\":" + std::to_string(m.clock_hz) +
+                      ",\"threads_per_core\":" + std::to_string(m.threads_per_core) +
+                      ",\"memory_banks\":" + std::to_string(m.bandwidth.banks) +
+                      ",\"base_cpi\":" + std::to_string(m.base_cpi) +
+                      ",\"longest_lead_ns\":" + std::to_string(Player::longest_lead_ns(m)) +
+                      ",\"protocol\":" + quoted(hierarchy.protocol().name()) + ",\"dims\":{";
+    for (unsigned d = 1; d <= static_cast<unsigned>(kLastDim); ++d) {
+        const auto dim = static_cast<Dim>(d);
+        out += d == 1 ? "" : ",";
+        out += quoted(dim_name(dim)) + ':' + array(labels(dim), quoted);
+    }
+    out += "},\"stats\":[";
+    for (unsigned s = 0; s < kStats; ++s) {
+        const StatInfo& i = info(static_cast<Stat>(s));
+        out += s == 0 ? "" : ",";
+        out += "{\"name\":" + quoted(i.name) + ",\"unit\":" + quoted(i.unit) +
+               ",\"dims\":" + array(i.dims(), [](Dim d) { return quoted(dim_name(d)); }) +
+               ",\"gauge\":" + (i.gauge ? "true" : "false") + ",\"description\":" + quoted(i.description) +
+               '}';
+    }
+    return out + "]}\n";
+}
+
+const char* mark_name(Mark mark) {
+    switch (mark) {
+        case Mark::load_begin: return "load_begin";
+        case Mark::window: return "window";
+        case Mark::measure_begin: return "measure_begin";
+        case Mark::measure_end: return "measure_end";
+        default: return "exit";
+    }
+}
+
+}  // namespace
+
+SnapshotWriter::SnapshotWriter(const std::string& path, const Hierarchy& hierarchy,
+                               std::vector<std::string> watched)
+    : path_(path), watched_(std::move(watched)), file_(std::fopen(path.c_str(), "w")) {
+    if (file_ == nullptr) {
+        throw Error("cannot write " + path + ": " + std::strerror(errno));
+    }
+    put(header(hierarchy));
+}
+
+SnapshotWriter::~SnapshotWriter() {
+    std::fclose(file_);
+}
+
+void SnapshotWriter::write(const Window& window, const Player& player, const Statistics& stats) {
+    if (window.mark == Mark::none) {
+        return;
+    }
+    std::string line = "{\"mark\":" + quoted(mark_name(window.mark)) +
+                       ",\"index\":" + std::to_string(window.index) +
+                       ",\"instructions\":" + std::to_string(window.instructions) +
+                       ",\"clock_ns\":" + std::to_string(player.clock_ns()) +
+                       ",\"idle_ns\":" + std::to_string(player.idle_ns()) + ",\"values\":{";
+    for (unsigned s = 0; s < kStats; ++s) {
+        const auto stat = static_cast<Stat>(s);
+        line += s == 0 ? "" : ",";
+        line += quoted(info(stat).name) + ':' +
+                array(stats.values(stat), [](std::uint64_t v) { return std::to_string(v); });
+    }
+    line += '}';
+    if (window.clients_finished) {
+        line += ",\"clients_finished\":" + std::to_string(*window.clients_finished);
+    }
+    if (!watched_.empty()) {
+        line += ",\"guest\":{";
+        for (std::size_t i = 0; i < watched_.size(); ++i) {
+            line += i == 0 ? "" : ",";
+            line += quoted(watched_[i]) + ':' + std::to_string(window.watched.at(i));
+        }
+        line += '}';
+    }
+    put(line + "}\n");
+}
+
+void SnapshotWriter::put(const std::string& line) {
+    if (std::fwrite(line.data(), 1, line.size(), file_) != line.size() || std::fflush(file_) != 0) {
+        throw Error("cannot write " + path_ + ": " + std::strerror(errno));
+    }
+}
+
+}  // namespace s80::model

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Writes snapshots.jsonl: a header that declares the statistics, then one line per snapshot
+// (docs/reference/interfaces/snapshots.md).
+#pragma once
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "stream/window.h"
+#include "timing/player.h"
+
+namespace s80::model {
+
+class SnapshotWriter {
+public:
+    /// Throws Error if the file cannot be created. watched: names of the guest counters that marked epochs
+    /// carry.
+    SnapshotWriter(const std::string& path, const Hierarchy& hierarchy,
+                   std::vector<std::string> watched = {});
+    ~SnapshotWriter();
+    SnapshotWriter(const SnapshotWriter&) = delete;
+    SnapshotWriter& operator=(const SnapshotWriter&) = delete;
+
+    /// Writes the snapshot that the epoch's mark asks for, if any, and flushes it.
+    void write(const Window& window, const Player& player, const Statistics& stats);
+
+private:
+    void put(const std::string& line);
+    std::string path_;
+    std::vector<std::string> watched_;
+    std::FILE* file_;
+};
+
+}  // namespace s80::model

@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "timing/player.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+namespace s80::model {
+
+namespace {
+
+constexpr std::int64_t kNotSent = std::numeric_limits<std::int64_t>::min();
+/// Events of a stream between a prefetch and its use in a placed window; there of the bus's side; and of the
+/// events themselves.
+constexpr std::ptrdiff_t kAhead = 4;
+constexpr std::ptrdiff_t kBusAhead = 1;
+constexpr std::ptrdiff_t kEventsAhead = 32;
+/// A processor polls at most so many lines (plugin/polling.h).
+constexpr std::int64_t kPolledLines = 4;
+/// A processor's pace remembers about so many cycles, and at least two epochs.
+constexpr std::uint64_t kRememberedCycles = 160'000;
+
+/// 1 ms, or 4 epochs if that is longer.
+std::int64_t longest_lead_cycles(const Machine& machine) {
+    constexpr std::int64_t kEpochs = 4;
+    return std::max(static_cast<std::int64_t>(machine.clock_hz / 1000), kEpochs * machine.epoch_cycles);
+}
+
+}  // namespace
+
+Player::Player(Hierarchy& hierarchy)
+    : hierarchy_(hierarchy),
+      cpi_(std::llround(hierarchy.machine().base_cpi * kUnit)),
+      shared_cpi_(std::llround(hierarchy.machine().base_cpi * kUnit / hierarchy.machine().issue_share)),
+      quantum_(static_cast<std::int64_t>(hierarchy.machine().quantum_cycles) * kUnit),
+      longest_lead_(longest_lead_cycles(hierarchy.machine()) * kUnit),
+      remembered_epochs_(std::max<std::uint64_t>(kRememberedCycles / hierarchy.machine().epoch_cycles, 2)),
+      longest_wait_(longest_wait(hierarchy.machine())),
+      transfer_(longest_wait_ / hierarchy.machine().processors),
+      epoch_(std::uint64_t{hierarchy.machine().epoch_cycles} * kUnit),
+      threads_per_core_(hierarchy.machine().threads_per_core),
+      paces_(hierarchy.machine().processors),
+      base_(hierarchy.machine().cores(), 0),
+      part_(hierarchy.machine().processors, 0),
+      awaited_(hierarchy.machine().processors),
+      awaited_before_(hierarchy.machine().processors) {}
+
+std::int64_t Player::longest_lead_ns(const Machine& machine) {
+    return longest_lead_cycles(machine) * 1'000'000 / static_cast<std::int64_t>(machine.clock_hz / 1000);
+}
+
+std::int64_t Player::longest_wait(const Machine& machine) {
+    return std::int64_t{machine.processors} * (machine.latency.cache + machine.latency.upgrade) * kUnit;
+}
+
+std::uint64_t Player::clock_ns() const {
+    __extension__ typedef unsigned __int128 Wide;  // cycles times 10^9 outgrow 64 bits after a minute
+    const auto ns = static_cast<Wide>(cycles_) * 1'000'000'000U /
+                    (static_cast<Wide>(hierarchy_.machine().clock_hz) * kUnit);
+    return idle_ns_ + static_cast<std::uint64_t>(ns);
+}
+
+void Player::set_clock(const Clock& clock) {
+    cycles_ = clock.cycles;
+    idle_ns_ = clock.idle_ns;
+    paces_ = clock.paces;
+    base_ = clock.base;
+}
+
+void Player::play(const Window& window) {
+    begin(window);
+    for (Observer* const observer : observers_) {
+        observer->begin(window);
+    }
+    if (!observers_.empty()) {
+        window.placed ? merge<true, true>() : merge<false, true>();
+    } else {
+        window.placed ? merge<true, false>() : merge<false, false>();
+    }
+    if (std::any_of(cursors_.begin(), cursors_.end(), [](const Cursor& c) { return c.blocked(); })) {
+        throw Error(
+            "a processor waits for an interrupt that was never sent or for an access that was never played: "
+            "the recorded epoch is corrupt");
+    }
+    advance(window);
+    count(window);
+    for (Observer* const observer : observers_) {
+        observer->end(window);
+    }
+}
+
+void Player::begin(const Window& window) {
+    idle_ns_ += window.idle_before_ns;
+    cursors_.clear();
+    turns_.clear();
+    sent_.assign(window.signals, kNotSent);
+    awaited_before_.swap(awaited_);
+    for (auto& times : awaited_) {
+        times.clear();
+    }
+    for (unsigned p = 0; p < window.streams.size(); ++p) {
+        const Stream& stream = window.streams[p];
+        Cursor cursor;
+        cursor.core = p / threads_per_core_;
+        cursor.runs_on = stream.runs_on;
+        cursor.done = !stream.ran;
+        cursor.quiet(0, paces_[p].lead);
+        cursor.clock = cursor.idle = cursor.start = paces_[p].lead;
+        stream.each_used([&](Context context) { cursor.of_tail = context; });
+        if (stream.ran) {
+            cursor.at = stream.events.data();
+            cursor.end = cursor.at + stream.size;
+            cursor.tail = stream.tail;
+            turns_.add(p, cursor.clock);
+            const Event* const soon = cursor.at + std::min(kAhead, cursor.end - cursor.at);
+            for (const Event* e = cursor.at; window.placed && e != soon; ++e) {
+                hierarchy_.prefetch(cursor.core, e->line, static_cast<Kind>(e->op));
+            }
+        }
+        cursors_.push_back(cursor);
+    }
+}
+
+/// Always goes on with the processor whose clock is lowest, until it is a quantum ahead of the next.
+template <bool kPlaced, bool kObserved, bool kShared>
+void Player::turns() {
+    while (!turns_.empty()) {
+        const unsigned p = turns_.take();
+        run<kPlaced, kObserved, kShared>(p, turns_.next() + quantum_);
+        const Cursor& cursor = cursors_[p];
+        if (!cursor.done && !cursor.blocked()) {
+            turns_.add(p, std::max(cursor.turn, cursor.clock));
+        }
+    }
+}
+
+template <bool kPlaced, bool kObserved>
+void Player::merge() {
+    shared_cpi_ != cpi_ ? turns<kPlaced, kObserved, true>() : turns<kPlaced, kObserved, false>();
+}
+
+/// How long an instruction takes that begins then. Only two threads share a core.
+template <bool kShared>
+inline std::int64_t Player::cpi_at(unsigned processor, std::int64_t moment) const {
+    return kShared && cursors_[processor ^ 1U].issues(moment) ? shared_cpi_ : cpi_;
+}
+
+void Player::wait_for_issue(unsigned processor, Context context, std::int64_t parts) {
+    std::int64_t& part = part_[processor];
+    part += parts;
+    hierarchy_.lost(cursors_[processor].core, context, Service::issue,
+                    static_cast<std::uint64_t>(part / kUnit));
+    part %= kUnit;
+}
+
+/// Has the host fetch what the events after `at` will need. Only in a placed window, where nearly every one
+/// leaves the L1: where most hit, to look ahead costs as much as it saves.
+template <bool kPlaced>
+inline void Player::look_ahead(const Cursor& cursor, const Event* at) const {
+    prefetch(at + kEventsAhead);
+    const std::ptrdiff_t left = cursor.end - at;
+    if (kPlaced && left > kAhead) {
+        hierarchy_.prefetch(cursor.core, at[kAhead].line, static_cast<Kind>(at[kAhead].op));
+    }
+    if (kPlaced && left > kBusAhead && at[kBusAhead].op <= Op::walk) {
+        hierarchy_.prefetch_bus(cursor.core, at[kBusAhead].line, static_cast<Kind>(at[kBusAhead].op));
+    }
+}
+
+/// Plays one processor up to `until`, or until it waits, or its stream ends. The turn ends at that moment,
+/// whether or not there is an event: so the order in which processors play does not depend on events that an
+/// L1 absorbs, and a filtered capture replays in the order of its run. Events without instructions between
+/// them are of one block, which is not divided: nobody plays between the load and the store of a
+/// read-modify-write.
+template <bool kPlaced, bool kObserved, bool kShared>
+void Player::run(unsigned processor, std::int64_t until) {
+    Cursor& cursor = cursors_[processor];
+    const unsigned core = cursor.core;
+    const Hierarchy::L1s l1s = hierarchy_.l1s(core);  // a copy: no store can change it
+    const auto window_begin = static_cast<std::int64_t>(cycles_);
+    const Event* const end = cursor.end;
+    const Event* at = cursor.at;
+    std::int64_t clock = cursor.clock;
+    std::uint64_t instructions = 0;
+    cursor.turn = until;
+    while (at != end) {
+        const Event& event = *at;
+        const std::int64_t cpi = cpi_at<kShared>(processor, clock);
+        const std::int64_t when = clock + event.delta * cpi;
+        if (when > until && event.delta != 0) {
+            break;
+        }
+        ++at;
+        look_ahead<kPlaced>(cursor, at);
+        if (kShared && cpi != cpi_) {
+            wait_for_issue(processor, event.context, event.delta * (cpi - cpi_));
+        }
+        clock = when;
+        instructions += event.delta;
+        if constexpr (kObserved) {
+            for (Observer* const observer : observers_) {
+                observer->event(processor, event, clock);
+            }
+        }
+        if (event.op <= Op::walk) {
+            const Kind kind = static_cast<Kind>(event.op);
+            if constexpr (kPlaced) {
+                hierarchy_.now(window_begin + clock);
+                clock += kUnit * hierarchy_.access_placed(core, event.line, kind, event.context, event.way);
+            } else if (!l1s.satisfy(event.line, kind)) {
+                hierarchy_.now(window_begin + clock);
+                const std::int64_t stall = kUnit * hierarchy_.access(core, event.line, kind, event.context);
+                clock += stall;
+                if (event.way != 0) [[unlikely]] {
+                    cursor.conflicts += stall;
+                }
+            }
+            if (kShared && clock != when) {
+                cursor.quiet(when, clock);
+            }
+            if (event.awaited != 0) [[unlikely]] {
+                cursor.clock = clock;
+                if (played_awaited(processor)) {
+                    cursor.turn = clock;
+                    break;  // as after a signal
+                }
+            }
+        } else if (event.op == Op::after) {
+            cursor.clock = clock;
+            const Edge edge = Edge::of(event.line);
+            if (std::int64_t earlier = 0; passed(edge, earlier)) {
+                wait_in_order(cursor, event.context, edge, earlier);
+                clock = cursor.clock;
+            } else {
+                cursor.block(event);
+                break;
+            }
+        } else if (event.op == Op::signal) {
+            if (signal(event.line, clock)) {
+                cursor.turn = clock;
+                break;  // the one that it woke may be behind now: choose again
+            }
+        } else if (event.op == Op::wait) {
+            if (sent(event.line) == kNotSent) {
+                cursor.block(event);
+                break;
+            }
+            const std::int64_t woken = std::max(clock, sent(event.line));
+            cursor.idle += woken - clock;
+            cursor.quiet(clock, woken);
+            clock = woken;
+        } else if (event.op >= Op::device_read) {
+            hierarchy_.now(window_begin + clock);
+            event.op == Op::device_read ? hierarchy_.device_read(event.line)
+                                        : hierarchy_.device_write(event.line);
+        } else if (event.awaited != 0) {  // a pass, in place of an access that every L1 absorbs
+            cursor.clock = clock;
+            if (played_awaited(processor)) {
+                cursor.turn = clock;
+                break;
+            }
+        }
+    }
+    const std::int64_t cpi = cpi_at<kShared>(processor, clock);
+    const auto tail = static_cast<std::int64_t>(cursor.tail) * cpi;
+    if (at == end && !cursor.blocked() && clock + tail <= until) {
+        if (kShared && cpi != cpi_) {
+            wait_for_issue(processor, cursor.of_tail, static_cast<std::int64_t>(cursor.tail) * (cpi - cpi_));
+        }
+        clock += tail;
+        instructions += cursor.tail;
+        cursor.done = true;
+    }
+    base_[core] += instructions * static_cast<std::uint64_t>(cpi_);
+    cursor.instructions += instructions;
+    cursor.at = at;
+    cursor.clock = clock;
+}
+
+/// Whether the awaited event of an ordering edge has been played; if so, sets when.
+bool Player::passed(Edge edge, std::int64_t& when) const {
+    if (edge.processor >= awaited_.size()) {
+        throw Error("an ordering edge names processor " + std::to_string(edge.processor) +
+                    ", which the machine does not have: the recorded epoch is corrupt");
+    }
+    const bool before = edge.wait == Wait::before;
+    const std::vector<std::int64_t>& times = (before ? awaited_before_ : awaited_)[edge.processor];
+    if (edge.number >= times.size()) {
+        when = kNotSent;
+        return before;  // the first epoch of a capture: nothing is known of the one before
+    }
+    when = times[edge.number];
+    return true;
+}
+
+/// The processor has played an awaited event. Returns whether another one that waited for it goes on.
+bool Player::played_awaited(unsigned processor) {
+    std::vector<std::int64_t>& times = awaited_[processor];
+    const auto number = static_cast<std::uint32_t>(times.size());
+    const std::int64_t when = cursors_[processor].clock + cursors_[processor].behind;
+    times.push_back(when);
+    bool woke = false;
+    for (unsigned p = 0; p < cursors_.size(); ++p) {
+        Cursor& c = cursors_[p];
+        if (c.waits_at != Op::after) {
+            continue;
+        }
+        if (const Edge edge = Edge::of(c.waits_for); edge.processor == processor && edge.number == number) {
+            c.waits_at = Op::pass;
+            wait_in_order(c, (c.at - 1)->context, edge, when);
+            turns_.add(p, c.clock);
+            woke = true;
+        }
+    }
+    return woke;
+}
+
+/// A processor arrives at an access that conflicts with one that ended at `when`. A line moves at most once
+/// from each processor before it comes here. A longer wait is not the line's: this processor executed its
+/// time slice after one that is later in simulated time. Unless it polled, only the order is kept then, and
+/// from here to the end of the epoch the processor's times are compared with others as if it had waited.
+void Player::wait_in_order(Cursor& cursor, Context context, Edge edge, std::int64_t when) {
+    const Wait wait = edge.wait;
+    const std::int64_t now = cursor.clock + cursor.behind;
+    if (when <= now) {
+        return;
+    }
+    const std::int64_t time = when - now;
+    ++hierarchy_.stats().core(Stat::order_waits, cursor.core);
+    // A poll that finds the line under way waits for one transfer on the machine too.
+    if (wait == Wait::later && time > transfer_) {
+        hierarchy_.stats().core(Stat::wait_error_cycles, cursor.core) +=
+            static_cast<std::uint64_t>(time / kUnit);
+    }
+    // The time for which the other one polled in vain, once. Its poll may have waited for each of the lines.
+    if (wait == Wait::polls && time > kPolledLines * transfer_) {
+        Cursor& other = cursors_[edge.processor];
+        const std::int64_t from = std::max(now, other.in_vain);
+        hierarchy_.stats().core(Stat::wait_error_cycles, other.core) +=
+            static_cast<std::uint64_t>(std::max<std::int64_t>(when - from, 0) / kUnit);
+        other.in_vain = std::max(other.in_vain, when);
+    }
+    if (wait == Wait::nothing || wait == Wait::polls) {
+        return;
+    }
+    if (wait == Wait::before && time > longest_wait_) {
+        return;
+    }
+    if (wait == Wait::transfer && time > longest_wait_) {
+        cursor.behind += time;
+        return;
+    }
+    // Whole cycles, so that the counted stalls are the time that passes.
+    const std::int64_t cycles = time / kUnit;
+    hierarchy_.lost(cursor.core, context, Service::order, static_cast<std::uint64_t>(cycles));
+    cursor.quiet(cursor.clock, cursor.clock + cycles * kUnit);
+    cursor.clock += cycles * kUnit;
+    cursor.conflicts += cycles * kUnit;
+}
+
+/// When that interrupt of the window was sent, or kNotSent.
+std::int64_t& Player::sent(std::uint32_t number) {
+    if (number >= sent_.size()) {
+        throw Error("an epoch with " + std::to_string(sent_.size()) +
+                    " interrupts has an event with number " + std::to_string(number) +
+                    ": the recorded epoch is corrupt");
+    }
+    return sent_[number];
+}
+
+/// Returns whether a processor that waited for it goes on.
+bool Player::signal(std::uint32_t number, std::int64_t when) {
+    sent(number) = when;
+    bool woke = false;
+    for (unsigned p = 0; p < cursors_.size(); ++p) {
+        Cursor& c = cursors_[p];
+        if (c.waits_at == Op::wait && c.waits_for == number) {
+            c.waits_at = Op::pass;
+            c.idle += std::max<std::int64_t>(when - c.clock, 0);
+            c.quiet(c.clock, std::max(c.clock, when));
+            c.clock = std::max(c.clock, when);
+            turns_.add(p, c.clock);
+            woke = true;
+        }
+    }
+    return woke;
+}
+
+/// The epoch lasted as long as the processors that run on needed on average; when all sleep at its end, as
+/// long as the last one. Who needed more or less begins the next epoch later or earlier. In a replay on
+/// another machine that happens time after time: at the bound of the lead, the clock waits for the processor,
+/// and the others are taken to have waited.
+void Player::advance(const Window& window) {
+    std::int64_t sum = 0;
+    std::int64_t run_on = 0;
+    std::int64_t last = 0;
+    for (unsigned p = 0; p < cursors_.size(); ++p) {
+        last = std::max(last, cursors_[p].clock);
+        if (window.streams[p].runs_on) {
+            sum += cursors_[p].clock;
+            ++run_on;
+        }
+    }
+    const std::int64_t mean = run_on != 0 ? sum / run_on : last;
+    const std::int64_t length = std::max({mean, last - longest_lead_, std::int64_t{0}});
+    std::int64_t earliest = 0;
+    for (unsigned p = 0; p < cursors_.size(); ++p) {
+        const Cursor& cursor = cursors_[p];
+        const bool runs_on = window.streams[p].runs_on;
+        Pace& pace = paces_[p];
+        const std::int64_t busy = cursor.clock - cursor.idle - cursor.conflicts;
+        pace.busy += static_cast<std::uint64_t>(busy) - pace.busy / remembered_epochs_;
+        pace.instructions += cursor.instructions * kUnit - pace.instructions / remembered_epochs_;
+        pace.lead = std::max(cursor.clock - length, runs_on ? -longest_lead_ : 0);
+        earliest = std::min(earliest, pace.lead);
+        if (runs_on && cursor.idle == cursor.start) {  // it did not sleep
+            Statistics& stats = hierarchy_.stats();
+            stats.core(Stat::epoch_cycles, cursor.core) += epoch_ / kUnit;
+            stats.core(Stat::epoch_error_cycles, cursor.core) +=
+                static_cast<std::uint64_t>(std::abs(pace.lead) / kUnit);
+        }
+    }
+    for (unsigned p = 0; p < cursors_.size(); ++p) {
+        for (std::int64_t& when : awaited_[p]) {
+            when -= length + cursors_[p].behind;
+        }
+    }
+    cycles_ += static_cast<std::uint64_t>(length);
+    hierarchy_.window_ended(static_cast<std::int64_t>(cycles_) + earliest);
+}
+
+void Player::count(const Window& window) {
+    Statistics& stats = hierarchy_.stats();
+    const auto classes = stats.values(Stat::instruction_class);
+    for (unsigned p = 0; window.counted && p < window.streams.size(); ++p) {
+        const Stream& stream = window.streams[p];
+        const unsigned core = p / threads_per_core_;
+        stream.each_used([&](Context context) {
+            const unsigned c = context.value;
+            for (unsigned i = 0; i < kInstructionClasses; ++i) {
+                classes[context.group() * kInstructionClasses + i] += stream.classes[c][i];
+            }
+            stats.group(Stat::instructions, core, context) += stream.instructions[c];
+            stats.entry(Stat::entry_instructions, context) += stream.instructions[c];
+            for (unsigned k = 0; k < kKinds; ++k) {
+                stats.kind(Stat::accesses, core, context, static_cast<Kind>(k)) += stream.accesses[c][k];
+            }
+        });
+    }
+    if (window.mark == Mark::none) {
+        return;
+    }
+    const auto transactions = stats.values(Stat::transactions);
+    for (unsigned t = 0; t < kTransactionTypes; ++t) {
+        std::copy(window.transactions[t].begin(), window.transactions[t].end(),
+                  transactions.begin() + t * kOutcomes);
+    }
+    std::copy(window.slices.slices.begin(), window.slices.slices.end(), stats.values(Stat::slices).begin());
+    std::copy(window.slices.instructions.begin(), window.slices.instructions.end(),
+              stats.values(Stat::slice_instructions).begin());
+    const auto stalls = stats.values(Stat::stall_cycles);
+    const std::size_t per_core = stalls.size() / stats.cores();
+    for (unsigned core = 0; core < stats.cores(); ++core) {
+        std::uint64_t busy = base_[core] / kUnit;
+        for (std::size_t i = 0; i < per_core; ++i) {
+            busy += stalls[core * per_core + i];
+        }
+        stats.core(Stat::busy_cycles, core) = busy;
+    }
+}
+
+}  // namespace s80::model

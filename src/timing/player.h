@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The timing merger (`Player`): merges the streams of all processors by their cycle clocks, plays them
+// through the hierarchy, and advances simulated time (docs/background/clock.md).
+#pragma once
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "memory/hierarchy.h"
+#include "stream/window.h"
+#include "timing/turns.h"
+
+namespace s80::model {
+
+/// Observes the accesses in the order in which they are played.
+class Observer {
+public:
+    virtual ~Observer() = default;
+    /// The epoch (`Window`) that is played next.
+    virtual void begin(const Window&) {}
+    /// Called before the hierarchy performs the event. `clock`: the processor's, in 1/256 cycle since the
+    /// epoch began.
+    virtual void event(unsigned processor, const Event& event, std::int64_t clock) = 0;
+    /// All streams of the epoch have ended; clock and statistics are up to date.
+    virtual void end(const Window& window) = 0;
+};
+
+class Player {
+public:
+    explicit Player(Hierarchy& hierarchy);
+
+    /// Adds an observer.
+    void observe(Observer& observer) { observers_.push_back(&observer); }
+
+    /// Plays one epoch, advances the clock and adds the epoch's counts to the statistics.
+    void play(const Window& window);
+
+    std::uint64_t clock_ns() const;
+    std::uint64_t idle_ns() const { return idle_ns_; }
+    /// Upper bound of a processor's lead over the clock, and of its lag behind it.
+    static std::int64_t longest_lead_ns(const Machine& machine);
+
+    /// The longest wait for a line, in 1/256 cycle: it moves to each processor once.
+    static std::int64_t longest_wait(const Machine& machine);
+
+    /// Clocks are in this fraction of a cycle.
+    static constexpr std::int64_t kUnit = 256;
+
+    /// Recent speed of a processor, from which the recording side predicts how many instructions it executes
+    /// in an epoch. The stalls of conflicts are not part of it: the recording side knows them itself.
+    struct Pace {
+        // Of recent epochs, older ones count less:
+        std::uint64_t busy = 0;          ///< 1/256 cycle
+        std::uint64_t instructions = 0;  ///< 1/256 instruction
+        /// 1/256 cycle after the clock at which the processor begins the next epoch. A processor that runs on
+        /// may begin before the clock. One that fell asleep after the end of its epoch cannot wake before
+        /// this time.
+        std::int64_t lead = 0;
+        /// 1/256 cycle per instruction; 0: unknown.
+        std::uint64_t cpi() const { return instructions != 0 ? busy * kUnit / instructions : 0; }
+    };
+    const std::vector<Pace>& paces() const { return paces_; }
+
+    /// State of the clock for a checkpoint, in units of 1/256 cycle.
+    struct Clock {
+        std::uint64_t cycles = 0;
+        std::uint64_t idle_ns = 0;
+        std::vector<Pace> paces;
+        std::vector<std::uint64_t> base;
+    };
+    Clock clock() const { return {cycles_, idle_ns_, paces_, base_}; }
+    void set_clock(const Clock& clock);
+
+private:
+    /// A processor's position in its stream. A processor that did not run in the epoch is not scheduled.
+    struct Cursor {
+        const Event* at = nullptr;
+        const Event* end = nullptr;
+        std::int64_t clock = 0;  ///< at its last event
+        std::int64_t start = 0;  ///< where it began
+        std::int64_t idle = 0;   ///< of that, before it woke and while it waited
+        std::int64_t turn = 0;   ///< time up to which it has played its stream
+        std::uint64_t tail = 0;
+        std::uint64_t instructions = 0;  ///< played
+        unsigned core = 0;
+        std::uint32_t waits_for = 0;  ///< the `line` of the event at which it is blocked
+        std::int64_t conflicts = 0;   ///< of the clock: stalls by conflicts, and waits at edges
+        /// How far the clock is behind the other processors because their time slices came earlier
+        /// (wait_in_order).
+        std::int64_t behind = 0;
+        /// Up to then it has polled in vain, as far as that is counted.
+        std::int64_t in_vain = std::numeric_limits<std::int64_t>::min();
+        Op waits_at = Op::pass;  ///< the kind of that event; pass: not blocked
+        bool done = false;
+        bool blocked() const { return waits_at != Op::pass; }
+        void block(const Event& event) {
+            waits_for = event.line;
+            waits_at = event.op;
+        }
+        // Where threads share their core's issue slots:
+        bool runs_on = false;
+        Context of_tail;
+        std::int64_t quiet_begin = 0;  ///< of its last period of stalling or sleeping
+        std::int64_t quiet_end = 0;
+
+        void quiet(std::int64_t from, std::int64_t to) {
+            quiet_begin = from;
+            quiet_end = to;
+        }
+        /// Whether it uses issue slots at that time: it neither sleeps nor stalls.
+        bool issues(std::int64_t moment) const {
+            const bool awake = moment < clock || runs_on || (!done && !blocked());
+            return awake && (moment < quiet_begin || moment >= quiet_end);
+        }
+    };
+    void begin(const Window& window);
+    template <bool kPlaced, bool kObserved>
+    void merge();
+    template <bool kPlaced, bool kObserved, bool kShared>
+    void turns();
+    template <bool kPlaced>
+    void look_ahead(const Cursor& cursor, const Event* at) const;
+    template <bool kPlaced, bool kObserved, bool kShared>
+    void run(unsigned processor, std::int64_t until);
+    template <bool kShared>
+    std::int64_t cpi_at(unsigned processor, std::int64_t moment) const;
+    void wait_for_issue(unsigned processor, Context context, std::int64_t parts);
+    std::int64_t& sent(std::uint32_t number);
+    bool signal(std::uint32_t number, std::int64_t when);
+    bool passed(Edge edge, std::int64_t& when) const;
+    bool played_awaited(unsigned processor);
+    void wait_in_order(Cursor& cursor, Context context, Edge edge, std::int64_t when);
+    void advance(const Window& window);
+    void count(const Window& window);
+
+    Hierarchy& hierarchy_;
+    std::vector<Observer*> observers_;
+    std::int64_t cpi_;                 ///< 1/256 cycle per instruction
+    std::int64_t shared_cpi_;          ///< the same while the core's other thread issues too
+    std::int64_t quantum_;             ///< 1/256 cycle
+    std::int64_t longest_lead_;        ///< 1/256 cycle
+    std::uint64_t remembered_epochs_;  ///< see Pace
+    std::int64_t longest_wait_;        ///< 1/256 cycle; see wait_in_order
+    std::int64_t transfer_;            ///< 1/256 cycle; of a line, with its upgrade
+    std::uint64_t epoch_;              ///< 1/256 cycle
+    unsigned threads_per_core_;
+    std::uint64_t cycles_ = 0;
+    std::uint64_t idle_ns_ = 0;
+    std::vector<Pace> paces_;          ///< by processor
+    std::vector<std::uint64_t> base_;  ///< base cycles by core, in 1/256
+    /// Fractions of a cycle (1/256) that processors waited for issue slots, not counted yet.
+    std::vector<std::int64_t> part_;
+    std::vector<Cursor> cursors_;  ///< by processor
+    Turns turns_;
+    std::vector<std::int64_t> sent_;  ///< when each interrupt was sent; negative: not sent yet
+    /// By processor: when each of its awaited events was played.
+    std::vector<std::vector<std::int64_t>> awaited_;
+    /// The same of the epoch before, in time since this epoch began.
+    std::vector<std::vector<std::int64_t>> awaited_before_;
+};
+
+}  // namespace s80::model

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A short sorted queue of processors by their clocks: which processor the timing merger plays next.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+
+#include "base/types.h"
+
+namespace s80::model {
+
+/// An entry (`turn`) is a time with the processor's number in the lowest bits, so ties go to the lowest
+/// number. A new entry is nearly always among the last, so insertion begins at the back.
+class Turns {
+public:
+    void clear() {
+        begin_ = end_ = 0;
+        queue_[0] = kNone;
+    }
+    bool empty() const { return begin_ == end_; }
+
+    void add(unsigned processor, std::int64_t moment) {
+        if (end_ + 1 == queue_.size()) {
+            std::copy(queue_.begin() + begin_, queue_.begin() + end_, queue_.begin());
+            end_ -= begin_;
+            begin_ = 0;
+        }
+        const std::int64_t turn = moment << kNumberBits | static_cast<std::int64_t>(processor);
+        unsigned at = end_;
+        for (; at != begin_ && queue_[at - 1] > turn; --at) {
+            queue_[at] = queue_[at - 1];
+        }
+        queue_[at] = turn;
+        queue_[++end_] = kNone;
+    }
+
+    /// Removes the first entry and returns its processor. The queue must not be empty.
+    unsigned take() { return static_cast<unsigned>(queue_[begin_++]) & ((1U << kNumberBits) - 1); }
+
+    /// The time of the first entry; if the queue is empty, a time that is never reached.
+    std::int64_t next() const { return queue_[begin_] >> kNumberBits; }
+
+private:
+    static constexpr unsigned kNumberBits = 5;
+    static_assert(kMaxCores <= 1U << kNumberBits);
+    static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
+
+    unsigned begin_ = 0;
+    unsigned end_ = 0;
+    std::array<std::int64_t, std::size_t{8} << kNumberBits> queue_{kNone};  ///< its end is marked by kNone
+};
+
+}  // namespace s80::model

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// s80-step: plays a totally ordered trace through the model, step by step or as counts. It needs the model
+// alone, so that the first lesson compiles without the libraries that captures need (scripts/build lesson).
+#include "warm/order_warm.h"
+
+int main(int argc, char** argv) {
+    using namespace s80::replay;
+    return run_program(
+        "s80-step",
+        {{"step", step_order, {"order", "machine", "protocol", "state", "lines"}},
+         {"count",
+          count_order,
+          {"order", "machine", "protocol", "state", "lines", "spare_cores", "spare_sets"}},
+         {"warm", warm_order, {"order", "machine", "protocol", "lines", "out"}},
+         {"rebuild", rebuild_order, {"state", "machine", "protocol", "lines", "out", "assumed"}}},
+        argc, argv);
+}
