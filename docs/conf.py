@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The site that `make docs` builds. Its source folder is the whole checkout: links that work there work here too."""
 
+import posixpath
+import re
 import shutil
 from pathlib import Path
 
@@ -11,8 +13,13 @@ from sphinx.application import Sphinx
 from s80lab import __version__
 from s80lab.commands.line.app import app as commands
 from s80lab.commands.manual import markdown
+from s80lab.commands.pages import write_pages
+from s80lab.report.figures.all import FIGURES
+from s80lab.results.reference import result_names, unpacked
 
 CONTENTS = Path(__file__).parent / "site" / "contents.md"
+# How documents name the page of a reference result: by the command that writes the page, or by its path.
+PAGE = re.compile(r"s80lab reference show (?P<result>\S+)|build/(?P<page>reference/\S+\.html)")
 
 project = html_title = "s80lab"
 release = __version__
@@ -71,6 +78,29 @@ def unlink_folders(app: Sphinx, document: nodes.document) -> None:
                 link.replace_self(link.children)
 
 
+def link_pages(app: Sphinx, document: nodes.document) -> None:
+    """A page of a reference result is not in git, but on the site: what names the page is a link there."""
+    here = posixpath.dirname(app.env.docname)
+    for literal in list(document.findall(nodes.literal)):
+        if found := PAGE.fullmatch(literal.astext()):
+            page = found["page"] or f"reference/{found['result']}/report.html"
+            if (Path(app.outdir) / page).is_file():
+                link = nodes.reference("", "", literal.deepcopy(), refuri=posixpath.relpath(page, here or "."))
+                literal.replace_self(link)
+
+
+def publish_pages(app: Sphinx) -> None:
+    """The pages of all reference results, with their figures, below reference/."""
+    for name in result_names():
+        for page in write_pages(name):
+            if page.suffix == ".html":
+                target = Path(app.outdir) / "reference" / name / page.parent.relative_to(unpacked(name))
+                target.mkdir(parents=True, exist_ok=True)
+                shutil.copy(page, target)
+                if (page.parent / FIGURES).is_dir():
+                    shutil.copytree(page.parent / FIGURES, target / FIGURES, dirs_exist_ok=True)
+
+
 def link_images(app: Sphinx, document: nodes.document) -> None:
     """Wide diagrams are small print on a page: Sphinx links an image that has a width to itself in full."""
     for image in document.findall(nodes.image):
@@ -84,7 +114,9 @@ def name_front_page(app: Sphinx, error: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> None:
+    app.connect("builder-inited", publish_pages)
     app.connect("source-read", complete)
     app.connect("doctree-read", unlink_folders)
+    app.connect("doctree-read", link_pages)
     app.connect("doctree-read", link_images)
     app.connect("build-finished", name_front_page)

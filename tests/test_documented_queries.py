@@ -22,8 +22,8 @@ from s80lab.base import paths
 from s80lab.results.database import insert_runs
 from s80lab.results.metrics.derive import REGISTRY
 from s80lab.results.query import select
+from s80lab.results.reference import result_runs, unpacked
 
-SHIPPED = paths.ROOT / "results" / "reference" / "small" / "runs"
 QUERY = re.compile(r"""s80lab query \\?"(.+?)\\?"|lab\.query\("(.+?)"\)""")
 PAGE = paths.ROOT / "docs" / "reference" / "database.md"
 
@@ -54,9 +54,9 @@ class Stored:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The shipped runs, all valid, and copies of some: a live run with another L2, an invalid run, and two replays."""
     runs = tmp_path_factory.mktemp("documented") / "results" / "runs"
-    for path in SHIPPED.iterdir():
+    for path in result_runs("small"):
         _copy(runs, path.name, path.name, {})
-    changed, invalid, *replayed = sorted(path.name for path in SHIPPED.glob("imapb-*"))[:4]
+    changed, invalid, *replayed = [path.name for path in result_runs("small") if path.name.startswith("imapb-")][:4]
     _copy(runs, changed, "changed", {"l2.size": 2 << 20}, {"differences": {"l2.size": "2MiB"}})
     _copy(runs, invalid, "invalid", {}, invalid=True, metrics={"command_ms.p90.imap.noop": 12.5})
     for name, source, ways in (("replay-a", replayed[0], 4), ("replay-b", replayed[1], 8)):
@@ -75,7 +75,7 @@ def _copy(
     invalid: bool = False,
     metrics: Mapping[str, float] | None = None,
 ) -> None:
-    target = shutil.copytree(SHIPPED / source, runs / name)
+    target = shutil.copytree(unpacked("small") / "runs" / source, runs / name)
     old = json.loads((target / "manifest.json").read_text())
     new = old | (manifest or {}) | {"run": name, "design": old["design"] | design, "files": {}}
     if design and "differences" not in (manifest or {}):  # then the database finds them with the experiment's file

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -120,6 +121,19 @@ def test_every_script_has_a_row() -> None:
     files = {Path(name).parts[1] for name in tracked("scripts/*")} - {"README.md", "s80lab"}
     rows = re.findall(r"^\| (`.*?`) \|", text("scripts/README.md"), re.MULTILINE)
     assert {name for row in rows for name in re.findall(r"`([^`]+)`", row)} - {"s80lab/"} == files
+
+
+def test_links_of_documents_lead_to_files_in_git() -> None:
+    files = {paths.ROOT / name for name in tracked(".")}
+    known = files | {folder for file in files for folder in file.parents}
+    links = [
+        (name, link)
+        for name in tracked("*.md")
+        for link in re.findall(r"\]\((?![a-z]+:|#)([^)#\s]+)", re.sub(r"`[^`]*`", "", text(name)))
+    ]
+    assert len(links) > 500
+    targets = [(name, link, Path(os.path.normpath((paths.ROOT / name).parent / link))) for name, link in links]
+    assert [(name, link) for name, link, target in targets if target not in known] == []
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ MEASURED = (
     "results/s80lab.sqlite",
     "results/.s80lab.sqlite.lock",
 )
-SOURCES = ("checkpoints/README.md", "captures/README.md", "results/README.md", "results/reference/small/stats.json")
+SOURCES = ("checkpoints/README.md", "captures/README.md", "results/README.md", "results/reference/small.tar.xz")
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from s80lab.base import paths
 from s80lab.base.staging import held
 from s80lab.base.version import __version__
 from s80lab.commands.run_tables import INVALID
+from s80lab.results.reference import result_runs
 from s80lab.results.run_folder import RunFolder
 
 RUNS = "imapb-tiny-s1-*"
@@ -148,7 +149,7 @@ def test_lesson_of_the_wheel_takes_less_than_five_seconds(installed: Installed, 
 def test_python_reads_what_comes_with_it(installed: Installed) -> None:
     """Without pandas, which is an extra."""
     code = "from s80lab import Lab; print([run.manifest['seed'] for run in Lab().reference('small')])"
-    there = [RunFolder(folder).manifest["seed"] for folder in sorted((paths.REFERENCE / "small" / "runs").iterdir())]
+    there = [RunFolder(folder).manifest["seed"] for folder in result_runs("small")]
     assert installed.python(code) == f"{there}\n"
 
 

@@ -18,7 +18,8 @@ from s80lab.commands.line.app import app
 
 # Commands without a table: they make something and say where it is.
 MAKERS = {
-    *("batch", "bench", "capture", "checkpoint build", "collect", "image build", "image symbols", "init", "reference"),
+    *("batch", "bench", "capture", "checkpoint build", "collect", "image build", "image symbols", "init"),
+    *("reference keep", "reference show"),
     *(f"{store} {verb}" for store in ("checkpoint", "captures") for verb in ("export", "import", "prune", "remove")),
     *("protocol docs", "trace export", "trace import"),
     *(f"{kind} new" for kind in ("experiment", "machine", "protocol", "workload")),

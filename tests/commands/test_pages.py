@@ -1,35 +1,61 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`make pages`: the pages in git are those that the present code makes from the data beside them."""
+"""`make pages` and `s80lab reference show`: the pages have the values that the documents state, and the generated pages
+in git are those that the present code makes."""
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
 from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.base.strict import shown
 from s80lab.capture.error import TABLE
-from s80lab.commands.pages import write_report, write_uw_page
-from s80lab.commands.reference import kept_runs
+from s80lab.commands import pages
+from s80lab.commands.pages import FRONT, ordered_runs, write_pages, write_uw_page
+from s80lab.commands.reference import show_command
 from s80lab.report.filter_error import write_markdown as write_filter_error
 from s80lab.report.gem5_comparison import write_markdown as write_comparison
+from s80lab.report.write import write_experiment_report
+from s80lab.results.reference import unpacked
 
 AGAIN = "run `make pages`"
-COMPARISONS = sorted(paths.REFERENCE.glob("gem5/*/compare.json"))
+MIXES = re.compile(r"([\d.]+ ± [\d.]+)% \(imapb\) and ([\d.]+ ± [\d.]+)% \(imape\)")
+CELL = re.compile(r'<span class="number">([^<]*)</span>')
 
 
-def test_report_of_small_equals_regenerated_report(tmp_path: Path) -> None:
-    page = write_report("small", tmp_path)
-    kept = paths.REFERENCE / "small"
-    assert page.read_bytes() == (kept / page.name).read_bytes(), AGAIN
-    figures = {path.name: path.read_bytes() for path in (tmp_path / "figures").iterdir()}
-    assert figures == {path.name: path.read_bytes() for path in (kept / "figures").iterdir()}, AGAIN
+def rows(page: Path) -> list[list[str]]:
+    """The numbers of each row of each table of a page."""
+    return [CELL.findall(row) for row in page.read_text(encoding="utf-8").split("</tr>")]
 
 
-def test_uw_page_equals_regenerated_page(tmp_path: Path) -> None:
-    page = write_uw_page(tmp_path / "reproduce.html")
-    assert page.read_bytes() == (paths.REFERENCE / "uw" / page.name).read_bytes(), AGAIN
+def whole_numbers(cell: str) -> str:
+    """The text with its numbers rounded."""
+    return re.sub(r"\d+\.\d+(?!\.)", lambda number: f"{float(number[0]):.0f}", cell)
+
+
+def test_report_of_small_has_the_values_of_the_readme_and_its_figure(tmp_path: Path) -> None:
+    page = write_experiment_report("small", ordered_runs("small"), tmp_path)
+    text = (paths.ROOT / "README.md").read_text(encoding="utf-8")
+    stated = re.findall(r"^\| [^|]+ \| ([\d.]+ ± [\d.]+%?) \| ([\d.]+ ± [\d.]+%?) \|$", text, re.MULTILINE)
+    assert len(stated) == 6
+    found = {tuple(row[:2]) for row in rows(page)}
+    *shares, throughput = stated
+    assert [row for row in shares if row not in found] == []
+    assert throughput in {tuple(map(whole_numbers, row)) for row in found}
+    assert FRONT.read_bytes() == (tmp_path / "figures" / FRONT.name).read_bytes(), AGAIN
+
+
+def test_page_of_uw_has_the_values_of_the_guide(tmp_path: Path) -> None:
+    guide = (paths.ROOT / "docs" / "guides" / "reproduce.md").read_text(encoding="utf-8")
+    (line,) = (line for line in guide.splitlines() if "reproduce uw" in line)
+    (stated,) = MIXES.findall(line)
+    page = write_uw_page(tmp_path)
+    for value in stated:
+        assert any(f"{value}%" in row for row in rows(page)), value
     assert "unix_mbxline" in page.read_text(encoding="utf-8")
 
 
@@ -39,15 +65,40 @@ def test_filter_error_table_equals_regenerated_table(tmp_path: Path) -> None:
     assert copied.with_suffix(".md").read_bytes() == TABLE.with_suffix(".md").read_bytes(), AGAIN
 
 
-@pytest.mark.parametrize("content", COMPARISONS, ids=lambda content: content.parent.name)
-def test_gem5_comparison_equals_regenerated_comparison(content: Path, tmp_path: Path) -> None:
-    shutil.copy(content, tmp_path)
-    assert write_comparison(tmp_path).read_bytes() == content.with_name("compare.md").read_bytes(), AGAIN
+@pytest.mark.parametrize("page", sorted((paths.REFERENCE / "gem5").glob("im*.md")), ids=lambda page: page.stem)
+def test_gem5_comparison_equals_regenerated_comparison(page: Path, tmp_path: Path) -> None:
+    shutil.copy(unpacked("gem5") / page.stem / "compare.json", tmp_path)
+    assert write_comparison(tmp_path).read_bytes() == page.read_bytes(), AGAIN
 
 
-def test_kept_runs_follow_points_of_sweep_then_seeds() -> None:
+def test_ordered_runs_follow_points_of_sweep_then_seeds() -> None:
     servers = ("dovecot-index", "dovecot-maildir", "dovecot-maildir-index", "courier")
-    manifests = [(folder / "manifest.json").read_text() for folder in kept_runs("servers")]
+    manifests = [(folder / "manifest.json").read_text() for folder in ordered_runs("servers")]
     order = [next(name for name in servers if f'"server": "{name}"' in text) for text in manifests]
     assert order == [name for name in servers for _ in range(3)]
-    assert [folder.name.split("-")[2] for folder in kept_runs("servers")] == ["s1", "s2", "s3"] * len(servers)
+    assert [folder.name.split("-")[2] for folder in ordered_runs("servers")] == ["s1", "s2", "s3"] * len(servers)
+
+
+def test_show_writes_the_pages_beside_the_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(paths, "BUILD", tmp_path)
+    show_command(["small", "paper/zvm"])
+    small = tmp_path / "reference" / "small"
+    assert len(list(small.glob("runs/*/stats.json"))) == 8
+    assert (small / "report.html").is_file() and (small / "figures" / "e_state.svg").is_file()
+    zvm = tmp_path / "reference" / "paper" / "zvm" / "report.html"
+    assert capsys.readouterr().out.splitlines() == [f"page: {shown(page)}" for page in (small / "report.html", zvm)]
+    with pytest.raises(
+        UserError, match=r"the reference result `paper` has no page `paper/zwm`: did you mean paper/zvm\?"
+    ):
+        show_command(["paper/zwm"])
+    with pytest.raises(UserError, match=r"results/reference has no result `smal`: did you mean small\?"):
+        show_command(["smal"])
+
+
+def test_show_without_writable_lab_names_the_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(paths, "BUILD", tmp_path / "file" / "build")
+    with pytest.raises(UserError, match="cannot be written; set S80LAB_HOME to a folder of your own"):
+        list(write_pages(pages.PAPER))

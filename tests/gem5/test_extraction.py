@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import gzip
 import json
-import lzma
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.config.experiment import load_experiment
 from s80lab.config.machine import load_machine
@@ -24,6 +22,7 @@ from s80lab.gem5.snapshots import write_snapshots
 from s80lab.gem5.stats import read_dumps
 from s80lab.results.identities import check_snapshots
 from s80lab.results.metrics.derive import compute
+from s80lab.results.reference import unpacked
 from s80lab.results.snapshots import Snapshots
 
 DATA = Path(__file__).resolve().parent / "data"
@@ -179,9 +178,9 @@ def test_a_store_that_lost_its_copy_while_it_asked_is_a_miss(mail: Path) -> None
 @pytest.mark.parametrize("name", ["imapb-s80", "imape-s80", "imapb-s80-sixteenth", "imape-s80-sixteenth"])
 def test_the_kept_runs_have_the_kept_numbers(name: str, tmp_path: Path) -> None:
     """18 busy processors, up to 36 dumps: what the extraction makes of them is what stands beside them."""
-    kept = paths.ROOT / "results" / "reference" / "gem5" / name
-    (tmp_path / "stats.txt").write_bytes(lzma.decompress((kept / "stats.txt.xz").read_bytes()))
-    shutil.copyfile(kept / "facts.json", tmp_path / "facts.json")
+    kept = unpacked("gem5") / name
+    for file in ("stats.txt", "facts.json"):
+        shutil.copyfile(kept / file, tmp_path / file)
     mix, _, machine = name.partition("-")
     part = load_experiment(mix, {}).gem5
     assert part is not None

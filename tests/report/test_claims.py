@@ -18,7 +18,6 @@ from tests.lab import Lab
 from s80lab.analysis.claims.answers import Answer, answers
 from s80lab.analysis.claims.judge import Finding, findings
 from s80lab.analysis.groups import read_groups
-from s80lab.base.errors import UserError
 from s80lab.commands.claims import PAGE, reference_groups
 from s80lab.report.claims import TITLE, claims_page, claims_table, detail
 from s80lab.report.page import prose
@@ -221,11 +220,6 @@ def test_the_command_tells_of_the_latest_runs(folders: list[Path], tmp_path: Pat
 
 def test_the_page_is_that_of_the_reference_results() -> None:
     assert PAGE.read_text() == claims_page(reference_groups()), "run `s80lab claims --reference`"
-
-
-def test_no_reference_results(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="contains no reference results"):
-        reference_groups(tmp_path)
 
 
 def test_unknown_keys_of_an_answer_are_refused() -> None:

@@ -32,6 +32,7 @@ from s80lab.protocol.text import state_table
 from s80lab.results.database import list_runs
 from s80lab.results.metrics.registry import REGISTRY
 from s80lab.results.query import names_apart, pooling_remark, select
+from s80lab.results.reference import result_runs
 from s80lab.results.run_folder import RunFolder
 
 if TYPE_CHECKING:
@@ -92,17 +93,12 @@ class Lab:
         )
 
     def reference(self, name: str = "small") -> Runs:
-        """The runs of a reference result, a folder in results/reference that is shipped with s80lab, ordered by
-        experiment, boot and seed.
+        """The runs of a reference result, which is shipped with s80lab, ordered by experiment, boot and seed.
 
         >>> lab.reference("small").frame("l2_mpki.all")["boot"].to_list()[:3]
         [1, 2, 3]
         """
-        found = sorted((paths.REFERENCE / name / "runs").glob("*/manifest.json"))
-        if not found:
-            there = sorted(path.parent.name for path in paths.REFERENCE.glob("*/runs"))
-            raise UserError(f"results/reference has no result `{name}` with runs: {hint(name, there)}")
-        return Runs(sorted((path.parent for path in found), key=_place))
+        return Runs(sorted(result_runs(name), key=_place))
 
     def query(self, sql: str) -> pandas.DataFrame:
         """The result of read-only SQL on the database; docs/reference/database.md lists tables and views.

@@ -9,16 +9,16 @@ from pathlib import Path
 from s80lab.analysis.claims.judge import findings
 from s80lab.analysis.groups import Group, read_groups
 from s80lab.base import paths
-from s80lab.base.errors import UserError
 from s80lab.base.files import write_file
 from s80lab.base.terminal import plain
 from s80lab.commands.measured import latest_runs
 from s80lab.commands.output import print_json, wide_console
 from s80lab.report.claims import claims_page, claims_table, verdict_counts
 from s80lab.report.terminal import print_table
+from s80lab.results.reference import result_runs
 
 PAGE = paths.HOME / "docs" / "background" / "claims.md"
-# Folders of reference results, in the order of the page, by its headings.
+# Reference results, in the order of the page, by its headings.
 HEADINGS = {"At the paper's scale": "paper-scale", "The default experiment": "small"}
 
 
@@ -42,9 +42,6 @@ def write_page() -> Path:
     return PAGE
 
 
-def reference_groups(folder: Path = paths.REFERENCE) -> dict[str, Sequence[Group]]:
-    """The existing reference results, by the headings of the page. UserError if there are none."""
-    runs = {heading: sorted((folder / name).glob("**/manifest.json")) for heading, name in HEADINGS.items()}
-    if not any(runs.values()):
-        raise UserError(f"{folder} contains no reference results: restore the folder from the repository")
-    return {heading: read_groups([path.parent for path in found]) for heading, found in runs.items() if found}
+def reference_groups() -> dict[str, Sequence[Group]]:
+    """The reference results by the headings of the page."""
+    return {heading: read_groups(result_runs(name)) for heading, name in HEADINGS.items()}

@@ -1,74 +1,108 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Regenerates every generated page of results/reference and docs from the data in git, without a run (`make pages`).
-
-Pages of results/reference whose runs are not in git stay as they are; results/README.md lists them.
-"""
+"""Writes the pages of the reference results into build/reference (`s80lab reference show`), and with them every
+generated page of docs and results/reference (`make pages`). No guest runs."""
 
 from __future__ import annotations
 
 import json
-import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.base.files import write_file
 from s80lab.base.strict import shown
 from s80lab.base.terminal import plain
 from s80lab.capture.error import TABLE
 from s80lab.commands import claims, metrics
-from s80lab.commands.reference import REFERENCE, kept_runs
+from s80lab.config.experiment import load_experiment
+from s80lab.config.grid import Grid
 from s80lab.config.reproduce import load_figures
 from s80lab.protocol import docs as protocols
+from s80lab.report.figures.all import FIGURES
 from s80lab.report.filter_error import write_markdown as write_filter_error
 from s80lab.report.gem5_comparison import write_markdown as write_comparison
 from s80lab.report.reproduce import show_figure, write_page
 from s80lab.report.tables import table_from
 from s80lab.report.write import write_experiment_report
-from s80lab.results.run_folder import REPORT
+from s80lab.results.reference import pages_folder, result_names, run_folders, unpacked
+from s80lab.results.run_folder import REPORT, RunFolder
 
-UW = REFERENCE / "uw"
+UW, GEM5, PAPER = "uw", "gem5", "paper"
+"""The results that have more than runs, or none: see results/README.md."""
+FRONT = paths.HOME / "docs" / "miss_source.svg"
+"""The figure of the README, a copy of the figure in the report over `small`."""
 
 
-def write_report(name: str, folder: Path) -> Path:
-    """Write the report over the runs of the reference result `name`, with figures, into the folder; return its path."""
-    return write_experiment_report(name, kept_runs(name), folder)
+def write_pages(name: str) -> Iterator[Path]:
+    """Write the pages of a reference result, with their figures, into the lab's folder build/reference/NAME; yield the
+    path of each.
+
+    UserError if there is no such result, or if the lab cannot be written.
+    """
+    folder = unpacked(name)
+    if folder != pages_folder(name):
+        raise UserError(
+            f"{shown(pages_folder(name))}: cannot be written; set S80LAB_HOME to a folder of your own, then repeat the "
+            "command"
+        )
+    if runs := ordered_runs(name):
+        yield write_experiment_report(name, runs, folder)
+    if name == UW:
+        yield write_uw_page(folder)
+    for content in sorted(folder.glob("*/compare.json")):
+        yield write_comparison(content.parent)
+    yield from sorted(folder.glob(f"*/{REPORT}"))
 
 
-def write_uw_page(target: Path = UW / "reproduce.html") -> Path:
+def write_uw_page(folder: Path) -> Path:
     """Write the page of `s80lab reproduce uw`; return its path. Its profiles are kept as tables, because a profile is
     only readable with the image that was booted."""
-    (figure,) = load_figures(["uw"])
-    measured = show_figure(figure, {"uw": kept_runs("uw")})
-    profiles = [table_from(each) for each in json.loads((UW / "profiles.json").read_text(encoding="utf-8"))]
-    with TemporaryDirectory() as folder:
-        page = write_page([replace(measured, tables=[*measured.tables, *profiles])], Path(folder))
-        shutil.copyfile(page, target)
-    return target
+    (figure,) = load_figures([UW])
+    measured = show_figure(figure, {UW: ordered_runs(UW)})
+    content = json.loads((unpacked(UW) / "profiles.json").read_text(encoding="utf-8"))
+    with TemporaryDirectory() as place:
+        tables = [*measured.tables, *map(table_from, content)]
+        page = write_page([replace(measured, tables=tables)], Path(place))
+        write_file(folder / "reproduce.html", page.read_bytes())
+    return folder / "reproduce.html"
 
 
-def _reports() -> Iterator[Path]:
-    for page in sorted(REFERENCE.glob(f"*/{REPORT}")):
-        yield write_report(page.parent.name, page.parent)
+def ordered_runs(name: str) -> list[Path]:
+    """The runs of a reference result, ordered by experiment, point of its sweep, boot and seed."""
+    return sorted(run_folders(name), key=_place)
 
 
-def _tables() -> Iterator[Path]:
+def _place(folder: Path) -> tuple[str, int, int, int, str]:
+    manifest = RunFolder(folder).manifest
+    points = Grid.of_sweep(load_experiment(manifest["experiment"], {}).sweep).points()
+    point = manifest.get("varied", {})
+    # A point that has since left the sweep goes to the end.
+    place = points.index(point) if point in points else len(points)
+    return manifest["experiment"], place, manifest.get("boot", 1), manifest["seed"], folder.name
+
+
+def write_tracked() -> Iterator[Path]:
+    """Write the generated pages that are in git; yield the path of each. The pages of the results exist already."""
+    write_file(FRONT, (pages_folder("small") / FIGURES / FRONT.name).read_bytes())
+    yield FRONT
     write_filter_error(TABLE)
     yield TABLE.with_suffix(".md")
-    for content in sorted(REFERENCE.glob("gem5/*/compare.json")):
-        yield write_comparison(content.parent)
-
-
-def _docs() -> Iterator[Path]:
+    for page in sorted(pages_folder(GEM5).glob("*/compare.md")):
+        target = paths.own(paths.REFERENCE) / GEM5 / f"{page.parent.name}.md"
+        write_file(target, page.read_bytes())
+        yield target
     yield claims.write_page()
     yield metrics.write_page()
     yield from protocols.write_pages()
     yield protocols.write_record()
 
 
-MAKERS: tuple[Callable[[], Iterable[Path]], ...] = (_reports, lambda: [write_uw_page()], _tables, _docs)
-
 if __name__ == "__main__":
-    for maker in MAKERS:
-        for page in maker():
+    for name in result_names():
+        for page in write_pages(name):
             print(plain(f"page: {shown(page)}"), flush=True)
+    for page in write_tracked():
+        print(plain(f"page: {shown(page)}"), flush=True)

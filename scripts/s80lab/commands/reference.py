@@ -1,77 +1,111 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`s80lab reference`: keep valid runs as a reference result."""
+"""`s80lab reference`: write the pages of reference results, and keep valid runs as a reference result."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from s80lab.analysis.groups import Run, read_run
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.staging import staging
+from s80lab.base.staging import scratch
+from s80lab.base.strict import shown
+from s80lab.base.suggest import hint
 from s80lab.base.terminal import plain
-from s80lab.commands.claims import write_page
+from s80lab.commands import claims
 from s80lab.commands.measured import latest_runs
+from s80lab.commands.pages import PAPER, write_pages
 from s80lab.commands.parts import parse_seeds
-from s80lab.config.experiment import load_experiment
-from s80lab.config.grid import Grid
-from s80lab.report.write import write_experiment_report
+from s80lab.results.reference import SUFFIX, result_names, unpack, write_pack
 from s80lab.results.run_folder import MANIFEST, STATS, TRANSACTIONS, RunFolder
 
-REFERENCE = paths.own(paths.REFERENCE)
 # Of a run's folder: what the tables and pictures are made from.
 KEPT = (MANIFEST, STATS, TRANSACTIONS)
 
 
-def reference_command(name: str, experiments: list[str], scale: str | None, seeds: str | None) -> None:
-    """Replace a reference result by the latest run of each seed, and regenerate docs/background/claims.md.
+def show_command(names: list[str]) -> None:
+    """Write the pages of reference results, and print their paths.
 
-    The runs and a report over them are copied to results/reference. All runs must be valid.
+    names: names of results; RESULT/PAGE shows only the page in the folder PAGE of the result.
     """
-    folder, others = keep_reference(name, latest_runs(experiments, scale, parse_seeds(seeds)))
-    print(plain(f"reference: {folder}"))
+    for name in names:
+        result, _, part = name.partition("/")
+        pages = [page for page in write_pages(result) if part in ("", page.parent.name)]
+        if not pages:
+            there = [f"{result}/{page.parent.name}" for page in write_pages(result) if page.parent.name != result]
+            raise UserError(f"the reference result `{result}` has no page `{name}`: {hint(name, there or [result])}")
+        for page in pages:
+            print(plain(f"page: {shown(page)}"))
+
+
+def keep_command(name: str, experiments: list[str], scale: str | None, seeds: str | None) -> None:
+    """Replace the runs of a reference result by the latest run of each seed, and regenerate docs/background/claims.md.
+
+    All runs must be valid.
+    """
+    pack, others = keep_reference(name, latest_runs(experiments, scale, parse_seeds(seeds)))
+    print(plain(f"reference: {pack}"))
     if others:
         print(
             f"kept: {', '.join(others)}: this command does not write these files; check that they fit the new runs, "
             "then run `make pages`"
         )
-    print(plain(f"page: {write_page()}"))
+    show_command([name])
+    print(plain(f"page: {claims.write_page()}"))
 
 
 def keep_page(page: Path, name: str, runs: Sequence[Run]) -> Path:
-    """Copy a page over these runs, with its pictures, to results/reference/paper/`name`; return that folder.
-
-    Other files of the folder are kept.
+    """Keep a page over these runs, with its pictures, as the folder `name` of the reference result `paper`; return the
+    path of the pack.
 
     UserError names the first invalid run.
     """
     _require_results(runs)
-    target = REFERENCE / "paper" / name
-    _put(page.parent, target)
-    return target
+    with _changed(PAPER) as folder:
+        shutil.rmtree(folder / name, ignore_errors=True)
+        shutil.copytree(page.parent, folder / name)
+    return _pack(PAPER)
 
 
 def keep_reference(name: str, folders: list[Path]) -> tuple[Path, list[str]]:
-    """Copy the runs, with a report over them, to results/reference/`name`. Return that folder, and the names of the
-    other files that the folder holds: they are kept, because no command can make them from the runs alone.
+    """Keep the runs as the reference result `name`. Return the path of its pack, and the names of its other files: they
+    are kept, because no command can make them from the runs alone.
 
-    UserError names the first invalid run; then an existing folder is kept.
+    UserError names the first invalid run; then an existing result is kept.
     """
     if Path(name).name != name or name.startswith("."):
-        raise UserError(f"{name} cannot name a folder in results/reference: write a plain name, for example small")
+        raise UserError(f"{name} cannot name a reference result: write a plain name, for example small")
     _require_results(list(map(read_run, folders)))
-    made = paths.results() / "reports" / f"reference-{name}"
-    with staging(made) as partial:
+    with _changed(name) as target:
+        shutil.rmtree(target / "runs", ignore_errors=True)
         for folder in folders:
-            kept = partial / "runs" / folder.name
+            kept = target / "runs" / folder.name
             kept.mkdir(parents=True)
             for file in KEPT:
                 shutil.copyfile(folder / file, kept / file)
             _list_kept(RunFolder(kept))
-        write_experiment_report(name, folders, partial)
-    return REFERENCE / name, _put(made, REFERENCE / name)
+        others = sorted(path.name for path in target.glob("[!.]*") if path.name != "runs")
+    return _pack(name), others
+
+
+@contextmanager
+def _changed(name: str) -> Iterator[Path]:
+    """A folder with a copy of the files of a reference result. At the end of the block, the folder becomes the result's
+    pack."""
+    with scratch() as place:
+        folder = place / name
+        folder.mkdir()
+        if name in result_names():
+            unpack(name, folder)
+        yield folder
+        write_pack(folder, _pack(name))
+
+
+def _pack(name: str) -> Path:
+    return paths.own(paths.REFERENCE) / f"{name}{SUFFIX}"
 
 
 def _list_kept(run: RunFolder) -> None:
@@ -80,37 +114,9 @@ def _list_kept(run: RunFolder) -> None:
     run.write_manifest(run.manifest | {"files": {name: listed[name] for name in listed if name in KEPT}})
 
 
-def kept_runs(name: str) -> list[Path]:
-    """The runs of the reference result `name`, ordered by experiment, point of its sweep, boot and seed."""
-    return sorted((path.parent for path in (REFERENCE / name / "runs").glob("*/manifest.json")), key=_place)
-
-
-def _place(folder: Path) -> tuple[str, int, int, int, str]:
-    manifest = RunFolder(folder).manifest
-    points = Grid.of_sweep(load_experiment(manifest["experiment"], {}).sweep).points()
-    point = manifest.get("varied", {})
-    # A point that has since left the sweep goes to the end.
-    place = points.index(point) if point in points else len(points)
-    return manifest["experiment"], place, manifest.get("boot", 1), manifest["seed"], folder.name
-
-
 def _require_results(runs: Sequence[Run]) -> None:
     for run in runs:
         if run.reasons:
             raise UserError(
                 f"run {run.manifest['run']} is invalid ({'; '.join(run.reasons)}), so it cannot be a reference result"
             )
-
-
-def _put(made: Path, target: Path) -> list[str]:
-    """Copy a folder to the target. What the target has of the same names is replaced; return the other names, which are
-    kept."""
-    with staging(target) as partial:
-        shutil.copytree(made, partial, dirs_exist_ok=True)
-        others = [path for path in sorted(target.glob("*")) if not (partial / path.name).exists()]
-        for path in others:
-            if path.is_dir():
-                shutil.copytree(path, partial / path.name)
-            else:
-                shutil.copy2(path, partial / path.name)
-    return [path.name for path in others]

@@ -52,7 +52,7 @@ def reproduce_command(
     page = write_page(shown, paths.results() / "reports" / name)
     if keep:
         runs = [run for one in shown for group in one.groups for run in group.runs]
-        page = keep_page(page, "-".join(figures or ["all"]), runs) / page.name
+        say(f"kept in {keep_page(page, '-'.join(figures or ['all']), runs)}")
     if as_json:
         records = [
             {"figure": one.figure.name, "groups": groups_record(one.groups), "tables": tables_record(one.tables)}

@@ -203,7 +203,7 @@ def reproduce(
         bool,
         typer.Option(
             "--keep",
-            help="For maintainers: also copy the page and its figures to results/reference/paper.",
+            help="For maintainers: also keep the page and its figures in results/reference/paper.tar.xz.",
             rich_help_panel=RARE,
         ),
     ] = False,

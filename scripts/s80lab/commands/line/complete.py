@@ -121,7 +121,9 @@ def entries(ctx: typer.Context) -> list[str]:
 
 def references() -> list[str]:
     """Names of reference results."""
-    return sorted(folder.parent.name for folder in paths.own(paths.REFERENCE).glob("*/runs"))
+    from s80lab.results.reference import result_names
+
+    return result_names()
 
 
 def _entries(store: Path) -> list[str]:

@@ -95,18 +95,42 @@ def bench(
     """
 
 
+SECTION.group("reference", "Write the pages of the results that are shipped with s80lab.")
+
+
 @SECTION.command(
-    "reference",
-    "reference:reference_command",
-    "s80lab reference small imapb imape",
-    "s80lab reference paper-scale imapb imape --scale paper --seeds 1,2,3",
+    "reference show",
+    "reference:show_command",
+    "s80lab reference show small",
+    "s80lab reference show uw paper",
+)
+def reference_show(
+    names: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="NAME...", help="Names of reference results, for example small.", autocompletion=complete.references
+        ),
+    ],
+) -> None:
+    """Write the pages of reference results, with their figures.
+
+    The command unpacks results/reference/NAME.tar.xz into the folder build/reference/NAME of the lab, writes the pages
+    next to the runs, and prints the paths of the pages. No guest runs.
+    """
+
+
+@SECTION.command(
+    "reference keep",
+    "reference:keep_command",
+    "s80lab reference keep small imapb imape",
+    "s80lab reference keep paper-scale imapb imape --scale paper --seeds 1,2,3",
     hidden=True,
 )
-def reference(
+def reference_keep(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="NAME", help="Folder in results/reference, for example small.", autocompletion=complete.references
+            metavar="NAME", help="Name of a reference result, for example small.", autocompletion=complete.references
         ),
     ],
     experiments: Experiments,
@@ -117,8 +141,8 @@ def reference(
 ) -> None:
     """Replace a reference result by the latest run of each seed.
 
-    The runs and a report over them are copied to results/reference, and docs/background/claims.md is regenerated. All
-    runs must be valid. Other files in the folder are kept, and the command names them.
+    The runs become results/reference/NAME.tar.xz, and docs/background/claims.md is regenerated. All runs must be valid.
+    Other files of the result are kept, and the command names them.
     """
 
 
