@@ -22,6 +22,7 @@ FILES = (
     "results/reference/paper-scale.tar.xz",
     "results/reference/small.tar.xz",
     "results/schema.sql",
+    "studies",
     "workloads/classes.toml",
     "workloads/profiles",
     "workloads/scales",
@@ -50,7 +51,7 @@ class Build(build_py):
             target.parent.mkdir(parents=True, exist_ok=True)
             if source.is_dir():
                 shutil.copytree(
-                    source, target, ignore=shutil.ignore_patterns("__pycache__", "*.cpp", "*.hpp", "*.java")
+                    source, target, ignore=shutil.ignore_patterns("__pycache__", "programs", "*.cpp", "*.hpp", "*.java")
                 )
             else:
                 shutil.copy(source, target)

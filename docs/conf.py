@@ -28,10 +28,8 @@ root_doc = "README"
 include_patterns = [
     *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"),
     *("docs/*.md", "docs/tutorial/**.md", "docs/guides/*.md", "docs/reference/**.md", "docs/background/**.md"),
-    *(
-        f"{folder}/README.md"
-        for folder in ("captures", "checkpoints", "configs", "disk-images", "examples", "scripts", "workloads")
-    ),
+    *(f"{folder}/README.md" for folder in ("captures", "checkpoints", "configs", "disk-images", "examples")),
+    *(f"{folder}/README.md" for folder in ("scripts", "studies", "workloads")),
     *("results/README.md", "results/paper/README.md", "results/reference/*.md"),
     *("results/reference/buildroot/*.md", "results/reference/gem5/**.md"),
 ]

@@ -16,7 +16,7 @@ from s80lab.base import paths
 
 PACKAGE = paths.ROOT / "scripts" / "s80lab"
 ROOMS = sorted(file.parent for file in PACKAGE.rglob("__init__.py"))
-FOLDERS = ("configs", "disk-images", "scripts", "src", "tests", "workloads")
+FOLDERS = ("configs", "disk-images", "scripts", "src", "studies", "tests", "workloads")
 SUFFIXES = (".py", ".cpp", ".h", ".hpp", ".toml")
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import tomllib
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -46,12 +47,23 @@ def test_a_server_has_what_its_base_has(servers: Path) -> None:
     assert (server.name, server.packages, server.packages_of, server.store) == ("other", ["one"], "plain", "mbox")
     assert list(server.keep) == ["bin/one", "bin/two"]
     assert server.keep["bin/two"].endswith("other.toml")
-    assert {name: path.read_text() for name, path in server.files().items()} == {
+    assert {name: file.content.decode() for name, file in server.files().items()} == {
         START: "plain",
         "etc/a": "other",
         "etc/b": "other",
     }
     assert tomllib.loads(server.classes())["session"] == ["one", "two"]
+
+
+def test_texts_of_a_server_replace_files_of_its_base(servers: Path) -> None:
+    put(servers, "other", 'base = "plain"\n[files]\n"etc/a" = "one"\n"etc/b" = """\ntwo\n"""', "etc/a")
+    files = load_server("other").files()
+    assert {name: file.content for name, file in files.items()} == {
+        START: b"plain",
+        "etc/a": b"other",
+        "etc/b": b"two\n",
+    }
+    assert not files["etc/b"].executable and files["etc/b"].sha256 == sha256(b"two\n").hexdigest()
 
 
 def test_a_server_serves_what_it_says(servers: Path) -> None:

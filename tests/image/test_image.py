@@ -10,7 +10,7 @@ import pytest
 
 from s80lab.config.server import load_server
 from s80lab.image.build import ImageManifest, build_image, load_image
-from s80lab.image.contents import COMMON, PROGRAMS
+from s80lab.image.contents import PROGRAMS, overlay
 
 SERVER = load_server("dovecot")
 
@@ -49,9 +49,8 @@ def test_nothing_but_programs_libraries_and_settings(tree: Path) -> None:
 
 
 def test_common_files_are_there_and_init_can_be_executed(tree: Path) -> None:
-    files = {str(path.relative_to(COMMON)): path for path in COMMON.rglob("*") if path.is_file()} | SERVER.files()
-    for name, path in files.items():
-        assert (tree / name).read_bytes().startswith(path.read_bytes())
+    for name, file in overlay(SERVER).items():
+        assert (tree / name).read_bytes().startswith(file.content)
     assert (tree / "init").stat().st_mode & 0o111
 
 

@@ -58,25 +58,27 @@ class WebSystem:
         sizes = {"directories": self.directories, "users": self.users, "document-bytes": self.document_bytes}
         options = [word for name, value in sizes.items() for word in (f"--{name}", str(value))]
         subprocess.run([WEBSTORE, "--root", self.store, *options], check=True)
-        files = load_server(self.kind).files()
         make_certificate(self.base)
-        # Apache reads it as another user, who may not enter the project's folder.
-        script = files.get("etc/apache2/page.lua")
+        # Apache reads its files as another user, who may not enter the project's folder.
+        for name, file in load_server(self.kind).files().items():
+            if name.startswith("etc/apache2/"):
+                (self.base / Path(name).name).write_bytes(file.content)
+        script = self.base / "page.lua"
         settings = {
             "RUN": self.base,
             "USER": "nobody",
             "GROUP": "nogroup",
             "CLIENTS": self.users,
             "PORT": self.port,
-            "VARIANT": files["etc/apache2/variant.conf"],
-            "PAGES": files["etc/apache2/pages.conf"],
-            "PAGE": shutil.copy(script or PAGE, self.base),
+            "VARIANT": self.base / "variant.conf",
+            "PAGES": self.base / "pages.conf",
+            "PAGE": script if script.is_file() else shutil.copy(PAGE, self.base),
             "CERT": self.base,
             "STORE": self.store,
         }
         environment = {f"S80_{name}": str(value) for name, value in settings.items()}
         assert APACHE is not None
-        command = [APACHE, "-D", "FOREGROUND", "-f", str(files["etc/apache2/apache2.conf"])]
+        command = [APACHE, "-D", "FOREGROUND", "-f", str(self.base / "apache2.conf")]
         self.server = Service(command, self.port, self.base / "server.log", environment)
 
     def stop(self) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from s80lab.analysis.groups import Group, Run
 from s80lab.analysis.study import StudyFinding, study_findings
+from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.strict import load, validate
 from s80lab.config.experiment import load_experiment
@@ -18,7 +19,6 @@ from s80lab.config.reproduce import load_figures
 from s80lab.report.study import study_tables
 from s80lab.results import study
 from s80lab.results.metrics.derive import of
-from s80lab.results.paper import PAPER
 from s80lab.results.study import StudyAnswer, StudyAnswers, load_answers, load_statements
 
 PARTS = tuple(f"throughput/{part}" for part in ("probes", "web", "streaming", "rtp", "router"))
@@ -60,7 +60,7 @@ def test_each_is_a_step_of_reproduce(name: str) -> None:
 
 def test_the_parts_of_a_study_are_all_but_its_model() -> None:
     """`s80lab model latency` has the rest: its equations and the table of peak throughputs."""
-    with (PAPER / "throughput" / "claims.tsv").open() as file:
+    with (paths.STUDIES / "throughput" / "claims.tsv").open() as file:
         stated = {line.split("\t")[0] for line in file} - {"id"}
     answered = [one.id for part in PARTS for one in load_statements(part)]
     assert len(answered) == len(set(answered))
@@ -69,7 +69,7 @@ def test_the_parts_of_a_study_are_all_but_its_model() -> None:
 
 
 def test_a_place_that_is_none_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = load(PAPER / "throughput" / "web.toml", StudyAnswers)
+    whole = load(paths.STUDIES / "throughput" / "web.toml", StudyAnswers)
     monkeypatch.setattr(study, "load", lambda *_: whole.model_copy(update={"places": ("slide 99",)}))
     with pytest.raises(UserError, match=r"throughput/web.toml: the key `places` names slide 99"):
         load_statements("throughput/web")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the other four studies state (results/paper/STUDY/claims.tsv): whole, and true to itself where said twice."""
+"""What the other four studies state (studies/STUDY/claims.tsv): whole, and true to itself where said twice."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from collections.abc import Mapping
 
 import pytest
 
+from s80lab.base import paths
 from s80lab.results.latency import load_study
-from s80lab.results.paper import PAPER
 
 STUDIES = ("clientscaler", "hyper-threading", "throughput", "zvm")
 Row = Mapping[str, str]
 
 
 def rows(study: str) -> list[Row]:
-    with (PAPER / study / "claims.tsv").open(newline="", encoding="utf-8") as file:
+    with (paths.STUDIES / study / "claims.tsv").open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file, delimiter="\t"))
 
 
@@ -28,7 +28,7 @@ def value(study: str, quantity: str, at: str = "") -> float:
 
 
 def test_every_study_is_there() -> None:
-    assert sorted(path.parent.name for path in PAPER.glob("*/claims.tsv")) == sorted(STUDIES)
+    assert sorted(path.parent.name for path in paths.STUDIES.glob("*/claims.tsv")) == sorted(STUDIES)
 
 
 @pytest.mark.parametrize("study", STUDIES)

@@ -62,8 +62,9 @@ def serve(server: Server, image: Path, root: Path, job: str) -> Served:
     """Starts the server in the empty folder `root`, with 12 users, and does the job. image: its own, or that of a
     server with the same packages, over which its files are laid. Needs root."""
     unpack(image / "initramfs.cpio", root)
-    for name, path in server.files().items():
-        shutil.copy(path, root / name)
+    for name, file in server.files().items():
+        (root / name).write_bytes(file.content)
+        (root / name).chmod(0o755 if file.executable else 0o644)
     (root / SETTINGS).write_text(server.settings())
     shutil.copy(SCRIPT, root / "rooted.sh")
     shutil.copy(paths.BIN / "s80-loadgen", root / "usr" / "bin")

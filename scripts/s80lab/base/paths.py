@@ -50,6 +50,7 @@ SCALES = ROOT / "workloads" / "scales"
 SERVERS = ROOT / "workloads" / "servers"
 CLASSES = ROOT / "workloads" / "classes.toml"
 PROFILES = ROOT / "workloads" / "profiles"
+STUDIES = ROOT / "studies"
 LESSONS = ROOT / "docs" / "traces"
 PLUGIN = LIB / "libs80lab.so"
 SLICES_PLUGIN = LIB / "libs80slices.so"
@@ -67,6 +68,13 @@ def shown(path: Path) -> str:
 def own(folder: Path) -> Path:
     """The lab's folder for the user's own files of the same kind. In a checkout it is `folder` itself."""
     return HOME / folder.relative_to(ROOT) if folder.is_relative_to(ROOT) else folder
+
+
+def places(folder: Path) -> list[Path]:
+    """The folders with files of the same kind as those of the shipped folder, the lab's own folder first. A study has
+    a folder of the same name for each kind of file that it adds, for example studies/zvm/machines."""
+    studies = sorted(STUDIES.glob(f"*/{folder.name}")) if folder.is_relative_to(ROOT) else []
+    return list(dict.fromkeys((own(folder), folder, *studies)))
 
 
 def checkpoints() -> Path:

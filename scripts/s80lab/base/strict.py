@@ -81,8 +81,8 @@ def find(kind: str, folder: Path, name: str) -> Path:
     """The file of a named machine, protocol, experiment or scale. UserError for an unknown name or a path."""
     if name not in names(folder):
         raise UserError(f"there is no {kind} `{name}` in {shown(folder)}: {hint(name, names(folder))}")
-    mine = paths.own(folder) / f"{name}.toml"
-    return mine if mine.is_file() else folder / f"{name}.toml"
+    files = (place / f"{name}.toml" for place in paths.places(folder))
+    return next(file for file in files if file.is_file())
 
 
 def with_bases(kind: str, folder: Path, name: str) -> dict[Path, dict[str, Any]]:

@@ -19,8 +19,8 @@ SIMILAR = 0.65
 
 
 def names(folder: Path) -> list[str]:
-    """The names of the TOML files in a shipped folder and in the lab's folder of the same kind."""
-    return sorted({path.stem for place in (folder, paths.own(folder)) for path in place.glob("*.toml")})
+    """The names of the TOML files in a shipped folder, and in the same folders of the lab and of the studies."""
+    return sorted({path.stem for place in paths.places(folder) for path in place.glob("*.toml")})
 
 
 def closest(name: str, allowed: Iterable[str]) -> str | None:

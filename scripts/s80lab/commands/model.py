@@ -37,7 +37,7 @@ def latency(bi: float | None, be: float | None, as_json: bool) -> None:
         note=f"Each column {STUDY} has the number of that study. A transfer of S bytes takes n1 S / (32 Bi) + n2 2 S / "
         f"Bi + n4 S / Be: Bi is the bandwidth of the memory bus, and Be = {network:g} MB/s that of the bus to the "
         "network adapter. The application moves each byte n1 times from memory to a cache, n2 times from memory to "
-        "memory, and n4 times over the network (configs/studies/latency.toml).",
+        "memory, and n4 times over the network (studies/throughput/latency.toml).",
     )
     for one in platforms:
         stated = [str(number) for number in one.stated] or [ABSENT] * len(study.applications)

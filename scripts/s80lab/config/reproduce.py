@@ -48,7 +48,7 @@ class FigureOf(Strict):
     run: whether missing runs are made; if not, all existing runs are shown, on any server.
     minutes: wall-clock time that the missing runs take at most, on 2 cores after `make run` (docs/guides/reproduce.md);
         0 if there are none.
-    study: the name of a study in results/paper; empty for the paper. The study's tables are compared with the runs.
+    study: the name of a study in studies; empty for the paper. The study's tables are compared with the runs.
     """
 
     name: str

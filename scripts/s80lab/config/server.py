@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Servers (workloads/servers): the server's files in the guest image, and the classes of its processes.
 
-`NAME.toml` describes a server; the files of `NAME/rootfs` are copied over the guest's root. A server may extend another
-server, its base: it then has all files of the base, and its own file replaces the base's file of the same path.
+`NAME.toml` describes a server; its table [files] and the files of `NAME/rootfs` are copied over the guest's root. A
+server may extend another server, its base: it then has all files of the base, and its own file replaces the base's file
+of the same path.
 """
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +19,7 @@ from pydantic import Field
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.base.hashing import file_hash, text_hash
 from s80lab.base.strict import Strict, load, shown, validate, with_bases
 from s80lab.base.suggest import names
 
@@ -47,6 +50,7 @@ class ServerFile(Strict):
         files need are added.
     programs: our own programs.
     needs: what our programs need in order to be built.
+    files: contents of short text files in the guest, by path.
     source: the Debian source package from which the script NAME/build builds the programs together with the image;
         without it, the programs are in build/bin.
     users: system accounts and their numbers.
@@ -63,6 +67,7 @@ class ServerFile(Strict):
     keep: list[str] = Field(default_factory=list)
     programs: list[str] = Field(default_factory=list)
     needs: str = ""
+    files: dict[str, str] = Field(default_factory=dict)
     source: str | None = None
     users: dict[str, Uid] = Field(default_factory=dict)
     accounts: str | None = None
@@ -70,6 +75,25 @@ class ServerFile(Strict):
     session: list[Process] = Field(default_factory=list)
     delivery: list[Process] = Field(default_factory=list)
     serves: list[str] = Field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class GuestFile:
+    """A file to copy over the guest's root. source: a file of the host, or a text."""
+
+    source: Path | str
+
+    @property
+    def content(self) -> bytes:
+        return self.source.encode() if isinstance(self.source, str) else self.source.read_bytes()
+
+    @property
+    def sha256(self) -> str:
+        return text_hash(self.source) if isinstance(self.source, str) else file_hash(self.source)
+
+    @property
+    def executable(self) -> bool:
+        return isinstance(self.source, Path) and os.access(self.source, os.X_OK)
 
 
 @dataclass(frozen=True)
@@ -157,14 +181,15 @@ class Server:
         """The protocols of the highest part that names any; default: IMAP."""
         return next((part.serves for part in reversed(list(self.parts.values())) if part.serves), ["imap"])
 
-    def files(self) -> dict[str, Path]:
-        """The files to copy over the guest's root: paths in the guest, and paths on the host."""
-        return {
-            str(file.relative_to(root)): file
-            for root in (path.with_suffix("") / "rootfs" for path in self.origins)
-            for file in sorted(root.rglob("*"))
-            if file.is_file()
-        }
+    def files(self) -> dict[str, GuestFile]:
+        """The files to copy over the guest's root, by path in the guest."""
+        found: dict[str, GuestFile] = {}
+        for path, part in zip(self.origins, self.parts.values(), strict=True):
+            found |= {name: GuestFile(text) for name, text in part.files.items()}
+            root = path.with_suffix("") / "rootfs"
+            files = (file for file in sorted(root.rglob("*")) if file.is_file())
+            found |= {str(file.relative_to(root)): GuestFile(file) for file in files}
+        return found
 
     def settings(self) -> str:
         """The settings for the guest's init, as shell assignments."""

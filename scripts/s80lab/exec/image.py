@@ -11,6 +11,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.hashing import text_hash
 from s80lab.base.paths import BIN
 from s80lab.base.programs import missing
+from s80lab.config.server import GuestFile
 from s80lab.guest.kernel.elf import Elf
 from s80lab.image.build import ImageManifest, Made, is_built_from, load_image, named_folder, write_image
 from s80lab.image.contents import RECIPE, SUITE, file_line, kernel, stripped
@@ -50,7 +51,7 @@ def build_plain(progress: Callable[[str], None], binaries: Path = BIN) -> ImageM
     if not init.is_file():
         raise UserError(missing(init))
     packages = read_lines(RECIPE / "packages.txt")
-    inputs = text_hash(f"{FORMAT} {SUITE} {packages} {MODULES} {_COMMANDS} {file_line(INIT, init)}")
+    inputs = text_hash(f"{FORMAT} {SUITE} {packages} {MODULES} {_COMMANDS} {file_line(INIT, GuestFile(init))}")
     if is_built_from(plain_folder(), inputs):
         return load_image(plain_folder())
 

@@ -109,7 +109,7 @@ def _missing_file(path: Path) -> str:
 def _kind(path: Path, content: Mapping[str, Any]) -> str:
     folder = path.absolute().parent
     for name, kind in KINDS.items():
-        if folder in (kind.folder, paths.own(kind.folder)):
+        if folder in paths.places(kind.folder):
             return name
     hits = {name: len(kind.marks & content.keys()) for name, kind in KINDS.items()}
     best = max(hits, key=lambda name: hits[name])

@@ -3,17 +3,16 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash, text_hash
-from s80lab.base.paths import ROOT
+from s80lab.base.paths import ROOT, SERVERS
 from s80lab.base.programs import missing
 from s80lab.base.strict import shown
-from s80lab.config.server import SETTINGS, Server
+from s80lab.config.server import SETTINGS, GuestFile, Server
 from s80lab.image.accounts import accounts
 from s80lab.image.cpio import Entry, character_device, directory, regular, symlink
 from s80lab.image.files import kept_files, read_lines
@@ -55,9 +54,9 @@ def skeleton() -> Iterator[Entry]:
 def laid_over(server: Server, work: Path) -> Iterator[Entry]:
     """Files that every image adds to its programs: the common files, the server's files, its accounts and its
     settings."""
-    for name, path in overlay(server).items():
-        permissions = 0o600 if name in SECRET else 0o755 if os.access(path, os.X_OK) else 0o644
-        yield regular(name, path.read_bytes() + _users(server, name), permissions)
+    for name, file in overlay(server).items():
+        permissions = 0o600 if name in SECRET else 0o755 if file.executable else 0o644
+        yield regular(name, file.content + _users(server, name), permissions)
     for name in server.accounts:
         yield regular(name, accounts(name, work))
     yield regular(SETTINGS, server.settings().encode())
@@ -96,24 +95,27 @@ def packages(server: Server) -> list[str]:
 
 def inputs_digest(server: Server, binaries: Path) -> str:
     """One digest over everything that determines the image's contents, except the package versions."""
-    lines = [f"{FORMAT} {SUITE} {server.name} {server.store} {packages(server)} {_patterns(server)}"]
+    # The folder of a server file is not an input: a server of a study has the key that it had in workloads/servers.
+    patterns = _patterns(server) | {name: shown(SERVERS / Path(file).name) for name, file in server.keep.items()}
+    lines = [f"{FORMAT} {SUITE} {server.name} {server.store} {packages(server)} {patterns}"]
     lines += [f"{server.users} {server.accounts}"]
     built = server.built
     programs = {f"usr/bin/{name}": binaries / name for name in _programs(server)}
     if built:
         lines += [f"{built.package} {built.programs}", *(f"{shown(path)} {file_hash(path)}" for path in built.reads)]
         programs = {name: path for name, path in programs.items() if path.name not in built.programs}
-    for name, path in {**overlay(server), **programs}.items():
+    for path in programs.values():
         if not path.is_file():
             needs = server.programs.get(path.name)
             raise UserError(missing(path) + (f"; it needs {needs}" if needs else ""))
-        lines.append(file_line(name, path))
+    files = overlay(server) | {name: GuestFile(path) for name, path in programs.items()}
+    lines += [file_line(name, file) for name, file in files.items()]
     return text_hash("\n".join(lines))
 
 
-def file_line(name: str, path: Path) -> str:
+def file_line(name: str, file: GuestFile) -> str:
     """One file of the guest, as a line of the image's inputs."""
-    return f"{name} {file_hash(path)} {os.access(path, os.X_OK)}"
+    return f"{name} {file.sha256} {file.executable}"
 
 
 def _patterns(server: Server) -> dict[str, str]:
@@ -122,9 +124,9 @@ def _patterns(server: Server) -> dict[str, str]:
     return {pattern: shown(keep) for pattern in read_lines(keep)} | server.keep
 
 
-def overlay(server: Server) -> dict[str, Path]:
+def overlay(server: Server) -> dict[str, GuestFile]:
     """Files that are laid over the guest's root, by path. A server's file replaces a common file."""
-    return {str(path.relative_to(COMMON)): path for path in common_files()} | server.files()
+    return {str(path.relative_to(COMMON)): GuestFile(path) for path in common_files()} | server.files()
 
 
 def _programs(server: Server) -> list[str]:

@@ -7,7 +7,7 @@ This is the model of the study of high-throughput servers (KFUPM, 2003). A trans
 
 with T(memory to cache) = S / (32 Bi), T(memory to memory) = 2 S / Bi, T(network) = S / Be. Bi is the bandwidth of the
 memory bus, Be the bandwidth of the bus to the network adapter. The study's slides do not contain the equations of its
-three applications; the counts in configs/studies/latency.toml reproduce every number of its table.
+three applications; the counts in studies/throughput/latency.toml reproduce every number of its table.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 from s80lab.base import paths
 from s80lab.base.strict import Strict, load
 
-FILE = paths.ROOT / "configs" / "studies" / "latency.toml"
+FILE = paths.STUDIES / "throughput" / "latency.toml"
 BITS = 8
 
 

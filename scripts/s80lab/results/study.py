@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reads the statements of the other studies (results/paper/STUDY/claims.tsv) and how s80lab answers them.
+"""Reads the statements of the other studies (studies/STUDY/claims.tsv) and how s80lab answers them.
 
 The answers are in answers.toml in the same folder. A study that is answered in parts, `STUDY/PART`, has PART.toml.
 
@@ -16,9 +16,9 @@ from pathlib import Path
 
 from pydantic import PositiveFloat, model_validator
 
+from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.strict import Strict, load, shown
-from s80lab.results.paper import PAPER
 
 
 @dataclass(frozen=True)
@@ -120,12 +120,12 @@ def load_statements(study: str) -> list[Statement]:
 
 def _answers_file(study: str) -> Path:
     name, _, part = study.partition("/")
-    return PAPER / name / f"{part or 'answers'}.toml"
+    return paths.STUDIES / name / f"{part or 'answers'}.toml"
 
 
 def _stated(study: str) -> list[Statement]:
     """All statements of the study, at all places."""
-    with (PAPER / study.partition("/")[0] / "claims.tsv").open(newline="", encoding="utf-8") as file:
+    with (paths.STUDIES / study.partition("/")[0] / "claims.tsv").open(newline="", encoding="utf-8") as file:
         return [
             Statement(
                 row["id"],

@@ -143,7 +143,7 @@ def _place(target: Path, path: str) -> str:
 def _inputs(server: Server, configuration: Configuration, version: str) -> str:
     lines = [f"{FORMAT} {SUITE} {server.name} {server.store} {server.users} {server.accounts} {version}"]
     lines += [text_hash(configuration.text()), tree_digest(), packing_digest(), sources_digest()]
-    lines += [file_line(name, path) for name, path in overlay(server).items()]
+    lines += [file_line(name, file) for name, file in overlay(server).items()]
     return text_hash("\n".join(lines))
 
 
