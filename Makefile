@@ -4,7 +4,7 @@ S80LAB := build/venv/bin/s80lab
 # Two commands at once; fails where either does.
 both = $(1) & other=$$!; $(2); status=$$?; wait $$other && exit $$status
 
-.PHONY: help setup build image run test lint lesson docs pages axe wheel wheel-any analysis workflow slurm bench same fuzz \
+.PHONY: help setup build image run test lint lesson docs pages axe wheel wheel-any analysis slurm bench fuzz \
 	kills first-minute trixie clean distclean
 .DEFAULT_GOAL := help
 
@@ -24,10 +24,6 @@ image: build ## set up, compile, build the guest image (5 min, 40 MB)
 # For notebooks and for Parquet.
 analysis: setup ## install pandas and pyarrow
 	@scripts/setup analysis
-
-# See docs/guides/clusters.md.
-workflow: build ## install Snakemake for workflow/, in build/workflow
-	@scripts/setup workflow
 
 # The package can be installed on another Linux: configurations, plugin and tools are in it.
 wheel: build ## build the Python package with compiled programs
@@ -84,11 +80,6 @@ else
 	@scripts/build bench_replay
 	@$(S80LAB) bench
 endif
-
-# Live runs of both commits from one checkpoint, and replays, under each protocol (tests/pins).
-same: image ## check that results are those of the commit BASE
-	@scripts/setup test
-	@build/venv/bin/python -m tests.pins $(BASE)
 
 fuzz: ## compare model and reference model on random traces
 	@scripts/setup test

@@ -27,8 +27,6 @@ LONG = (
     "tests/experiment/test_clock.py",
     "tests/cluster/test_slurm_guests.py",
     "tests/test_wheel.py",
-    "tests/cluster/test_workflow_guests.py",
-    "tests/cluster/test_workflow.py",
     "tests/loadgen/test_mixes.py",
     "tests/capture/test_capture_guest.py",
     "tests/guest/test_disk.py",
