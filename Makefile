@@ -79,6 +79,7 @@ ifdef BASE
 else
 	@scripts/build bench_replay
 	@$(S80LAB) bench
+	@build/venv/bin/python -m tests.bench.programs
 endif
 
 fuzz: ## compare model and reference model on random traces
