@@ -53,6 +53,8 @@ Arguments Arguments::parse(int argc, char** argv) {
         {"region_from", &a.region_from},
         {"region_to", &a.region_to},
         {"counted", &a.counted},
+        {"run", &a.run},
+        {"markers", &a.markers},
         {"window", &a.window},
         {"growth", &a.growth},
     };

@@ -10,11 +10,11 @@ namespace s80::plugin {
 namespace {
 
 void on_from(unsigned, void*) {
-    guarded([] { recorder().mark_region(model::Mark::measure_begin); });
+    guarded([] { recorder().program_marks(model::Mark::measure_begin, false); });
 }
 
 void on_to(unsigned, void*) {
-    guarded([] { recorder().mark_region(model::Mark::measure_end); });
+    guarded([] { recorder().program_marks(model::Mark::measure_end, false); });
 }
 
 void on_counted(unsigned, void* points) {

@@ -20,7 +20,9 @@ enum class Marker : std::uintptr_t {
     tx_end,
     fail,
     region_begin,
-    region_end
+    region_end,
+    run_begin,
+    run_end
 };
 
 void execute(Marker marker) {
@@ -30,8 +32,10 @@ void execute(Marker marker) {
         case Marker::phase_page: r.expect_page(*current_lane, read_register(Register::rdi)); break;
         case Marker::party: r.set_party(static_cast<std::uint8_t>(read_register(Register::rdi))); break;
         case Marker::load_begin: r.load_begin(); break;
-        case Marker::region_begin: r.mark_region(model::Mark::measure_begin); break;
-        case Marker::region_end: r.mark_region(model::Mark::measure_end); break;
+        case Marker::region_begin: r.program_marks(model::Mark::measure_begin, true); break;
+        case Marker::region_end: r.program_marks(model::Mark::measure_end, true); break;
+        case Marker::run_begin: r.run_begins(read_register(Register::rdi) != 0); break;
+        case Marker::run_end: r.run_ends(read_register(Register::rdi) != 0); break;
         case Marker::tx_end:
             r.transaction_end(read_register(Register::rdi), read_register(Register::rsi),
                               read_register(Register::rdx) != 0);

@@ -26,6 +26,7 @@ Recorder::Recorder(const Arguments& arguments, const model::Machine& machine, co
       watch_(arguments.watch, ram_),
       entry_points_(arguments),
       allocations_(arguments.allocations),
+      runs_(arguments.run == 0),
       protocol_(std::make_unique<model::Protocol>(protocol)),
       running_(machine.processors) {
     if (!arguments.kernel.empty()) {
@@ -179,6 +180,26 @@ void Recorder::load_begin() {
             " processors were bound; compare the guest's processor count with the machine file");
     }
     windows_->begin_load();
+}
+
+void Recorder::program_marks(model::Mark mark, bool by_marker) {
+    if (runs_ && (!by_marker || arguments_.markers != 0)) {
+        mark_region(mark);
+    }
+}
+
+void Recorder::run_begins(bool region) {
+    runs_ = true;
+    if (region) {
+        mark_region(model::Mark::measure_begin);
+    }
+}
+
+void Recorder::run_ends(bool region) {
+    if (region) {
+        mark_region(model::Mark::measure_end);
+    }
+    runs_ = arguments_.run == 0;
 }
 
 void Recorder::mark_region(model::Mark mark) {

@@ -85,8 +85,12 @@ public:
     void expect_page(Lane& lane, std::uint64_t address);
     void set_party(std::uint8_t party);
     void load_begin();
-    /// A program's own region begins or ends. A region that has begun does not begin again.
-    void mark_region(model::Mark mark);
+    /// A region begins or ends where a program executes a marker, or enters a function. A region that has
+    /// begun does not begin again.
+    void program_marks(model::Mark mark, bool by_marker);
+    /// The program whose regions count runs. `region`: a region begins, or ends, too.
+    void run_begins(bool region);
+    void run_ends(bool region);
     void transaction_end(std::uint64_t type, std::uint64_t client, bool failed) {
         windows_->transaction_end(type, client, failed);
     }
@@ -131,6 +135,7 @@ private:
     Lane* find_lane(void* vcpu_state);
     void look_at_task(Lane& lane);
     void look_at_party(Lane& lane);
+    void mark_region(model::Mark mark);
     void show_contexts(Lane& lane);
     void open_log();
     void finish_log();
@@ -159,6 +164,7 @@ private:
     EntryPoints entry_points_;
     Allocations allocations_;
     bool in_region_ = false;  ///< of a program
+    bool runs_;               ///< the program whose regions count
 
     std::unique_ptr<model::Protocol> protocol_;
     std::unique_ptr<model::Hierarchy> hierarchy_;

@@ -233,9 +233,8 @@ struct job {
     const char* group;
     const char* limit_ns; /* of the guest's clock; 0: none */
     const char* seed;     /* 32 bytes in hexadecimal digits */
-    /* Which of the measured region's markers this process executes, at the program's start and end: "begin",
-     * "end", "both" or "neither". */
-    const char* region;
+    const char* begins;     /* 1: the measured region begins at the program's start; 0: elsewhere */
+    const char* ends;       /* the same of its end */
     const char* warmups;    /* how often the program is executed before the measured run */
     const char* setup;      /* a command of the shell that is executed first; empty: none */
     const char* background; /* a command of the shell that runs beside the program; empty: none */
@@ -285,7 +284,8 @@ static struct job read_job(void) {
     job.group = next_word(&at, end);
     job.limit_ns = next_word(&at, end);
     job.seed = next_word(&at, end);
-    job.region = next_word(&at, end);
+    job.begins = next_word(&at, end);
+    job.ends = next_word(&at, end);
     job.warmups = next_word(&at, end);
     job.setup = next_word(&at, end);
     job.background = next_word(&at, end);
@@ -512,9 +512,7 @@ static struct end run(const struct world* world, const struct job* job, const st
         fail("pipe");
     }
     struct end end = {0};
-    const int begins = strcmp(job->region, "begin") == 0 || strcmp(job->region, "both") == 0;
-    const int ends = strcmp(job->region, "end") == 0 || strcmp(job->region, "both") == 0;
-    if (measured && begins) MARK(mark_region_begin, 0);
+    if (measured) MARK(mark_run_begin, job->begins[0] == '1');
     const pid_t pid = start(world, job, program, output[1], errors[1], broken[1]);
     /* The name of a task gives its process class. Up to here the program and this process share a name. */
     if (measured) prctl(PR_SET_NAME, "s80-relay");
@@ -525,7 +523,7 @@ static struct end run(const struct world* world, const struct job* job, const st
                                 {errors[0], world->ports[1], 1}};
     end.in_time = relay_until_end(pid, world->signals, s, measured ? atol(job->limit_ns) : 0, &end.status);
     /* The limit of time ends a region, too. */
-    if (measured && (ends || !end.in_time)) MARK(mark_region_end, 0);
+    if (measured) MARK(mark_run_end, job->ends[0] == '1' || !end.in_time);
     if (!end.in_time) {
         kill(-1, SIGKILL);
         while (waitpid(pid, &end.status, 0) < 0 && errno == EINTR) continue;

@@ -161,6 +161,7 @@ def _run_once(
     named = {"region_from": request.begin, "region_to": request.end, "counted": request.per}
     options = {"region_from": "--from", "region_to": "--to", "counted": "--per"}
     points: dict[str, object] = {key: entry(options[key], name, tree, image) for key, name in named.items() if name}
+    points |= {"run": 1, "markers": int(request.markers)}
     if request.order == REFERENCE:
         points |= REFERENCE_PLUGIN
     # Also without names: with the mappings, the plugin learns at once that a process has another name, and so class.
@@ -233,15 +234,15 @@ def _check_region(folder: Path, ended: Ended, request: Request) -> None:
     marks = [line.mark for line in Snapshots.read(folder / SNAPSHOTS).lines] if _has_snapshots(folder) else []
     if "measure_begin" not in marks:
         begin = (
-            f"--from {request.begin}: the program did not call this function"
+            f"--from {request.begin}: the program did not call this function, or the compiler inlined its calls"
             if request.begin
             else ("--markers: the program executed no marker (s80lab.h)")
         )
         raise UserError(f"{begin}, so nothing was measured; its exit code is {ended.code}")
     if "measure_end" not in marks and ended.complete:
         raise UserError(
-            f"--to {request.end}: the program did not call this function after the region's begin, so nothing was "
-            f"measured; its exit code is {ended.code}"
+            f"--to {request.end}: the program did not call this function after the region's begin, or the compiler "
+            f"inlined its calls, so nothing was measured; its exit code is {ended.code}"
         )
 
 
@@ -283,6 +284,8 @@ def _shape(request: Request, boot: int) -> Shape:
 
 
 def _wanted(request: Request, seed: int, given: Path | None) -> Wanted:
+    if request.markers and (request.begin or request.end):
+        raise UserError("--markers excludes --from and --to: omit one of them")
     user, group = _user(request.run_as)
     return Wanted(
         words=request.words,
@@ -294,7 +297,8 @@ def _wanted(request: Request, seed: int, given: Path | None) -> Wanted:
         group=group,
         limit_ns=round(1e9 * min(request.simulated_timeout or 0, MOST_S)),
         seed=hashlib.sha256(f"s80lab exec {seed}".encode()).hexdigest(),
-        region=_marks(request),
+        begins=not (request.begin or request.markers),
+        ends=not request.end,
         warmups=request.warmup,
         setup=request.setup or "",
         background=request.background or "",
@@ -303,14 +307,6 @@ def _wanted(request: Request, seed: int, given: Path | None) -> Wanted:
         input=given,
         root=_root(request),
     )
-
-
-def _marks(request: Request) -> str:
-    """The markers that the guest executes, because neither the program nor an option does."""
-    if request.markers and (request.begin or request.end):
-        raise UserError("--markers excludes --from and --to: omit one of them")
-    begins, ends = not (request.begin or request.markers), not request.end
-    return {(True, True): "both", (True, False): "begin", (False, True): "end"}.get((begins, ends), "neither")
 
 
 def _ready(request: Request) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from s80lab.analysis.misses.debug_files import DebugFiles
+from s80lab.analysis.misses.variables import MANGLED, demangled
 from s80lab.base.errors import UserError
 from s80lab.base.programs import system_environment
 from s80lab.exec.libraries import is_elf
@@ -32,30 +33,47 @@ ALLOCATORS = {
 }
 """Functions that give memory, and the argument that has the number of bytes. posix_memalign stores its result elsewhere
 and is left out."""
+# FILE:FUNCTION or FUNCTION; `ns::function` has no file.
+_NAME = re.compile(r"(?:([^:]+):(?!:))?(.*)", re.DOTALL)
+_WORD = re.compile(r"\w+")
 _EXTENT = re.compile(r"^\s*\d+:\s+(\d+)\.\.\s*(\d+)\s*\|\s*\d+\s*:\s*(\d+)\.\.", re.MULTILINE)
 
 
 def entry(option: str, name: str, tree: Tree, image: Path) -> int:
-    """The physical address of the first instruction of a function.
-
-    option: the option that names the function, for messages. name: `function`, or `file:function` for a function of a
-    library. UserError: no file has the function, or several have.
-    """
-    file, _, function = name.rpartition(":")
-    found = sorted(set(_places(file, function, tree)))
-    if not found:
-        where = (
-            f"{file}: no file of the program's has this name, or the file" if file else "the program and its libraries"
-        )
-        raise UserError(
-            f"{option} {name}: {where} have no function {function}: the compiler may have inlined it (gcc: "
-            "__attribute__((noinline))), or the symbols were removed (strip)"
-        )
-    if len(found) > 1:
-        places = ", ".join(f"{path} at {address:#x}" for path, _, address in found)
-        raise UserError(f"{option} {name}: several functions have this name ({places}): name one as FILE:FUNCTION")
-    path, offset, _ = found[0]
+    """The physical address of the first instruction of a function. Arguments and errors: see `find_function`."""
+    path, offset = find_function(option, name, tree)
     return RANGE_AT + _position(image, path, offset)
+
+
+def find_function(option: str, name: str, tree: Tree) -> tuple[str, int]:
+    """The file that has a function, and the place in the file of its first instruction.
+
+    option: the option that names the function, for messages. name: `FUNCTION` or `FILE:FUNCTION`. FUNCTION is a symbol,
+    a name of C++ or Rust as the report prints it, or the linked address of a function, `+0x1139`. UserError: no file
+    has the function, or several have.
+    """
+    file, function = _NAME.fullmatch(name).groups("")  # type: ignore[union-attr]
+    found = sorted(set(_places(file, function, tree)))
+    if len(found) == 1:
+        path, offset, _ = found[0]
+        return path, offset
+    if found:
+        places = ", ".join(f"{path} at {address:#x}" for path, _, address in found)
+        raise UserError(
+            f"{option} {name}: several functions have this name ({places}): name one with its file and address, "
+            f"{PurePosixPath(found[0][0]).name}:+{found[0][2]:#x}"
+        )
+    if file and not any(PurePosixPath(path).name == file for path in tree.files):
+        raise UserError(f"{option} {name}: no file of the program has the name {file}: name one of its files")
+    where = f"{file} has" if file else "the program and its libraries have"
+    functions = (one.name for _, elf in _elves_by_path(file, tree) for one in _functions(elf))
+    clones = sorted({one for one in functions if one.startswith(f"{function}.") and not one.endswith(".cold")})
+    if clones:
+        raise UserError(f"{option} {name}: {where} only forms of it that the compiler made: name {' or '.join(clones)}")
+    raise UserError(
+        f"{option} {name}: {where} no function {function}: the compiler may have inlined it (gcc: "
+        "__attribute__((noinline))), or the symbols were removed (strip)"
+    )
 
 
 def allocator(tree: Tree, image: Path) -> Iterator[str]:
@@ -76,17 +94,37 @@ def allocator(tree: Tree, image: Path) -> Iterator[str]:
 def _places(file: str, function: str, tree: Tree) -> Iterator[tuple[str, int, int]]:
     """Path, place in the file, and linked address of each function of the name: of the program alone if it has it."""
     program = tree.links.get(tree.command[0], tree.command[0])
-    names = [program, *(path for path in tree.files if path != program)]
-    for path in names:
-        host = tree.files.get(path)
-        if host is None or (file and PurePosixPath(path).name != file) or not is_elf(host):
-            continue
-        elf = Elf(host)
-        found = {one.address for one in _functions(elf) if one.name == function and one.address}
-        places = [(path, offset, address) for address in found if (offset := elf.offset(address)) is not None]
+    for path, elf in _elves_by_path(file, tree, program):
+        places = [(path, offset, at) for at in _addresses(elf, function) if (offset := elf.offset(at)) is not None]
         yield from places
         if places and path == program:
             return
+
+
+def _elves_by_path(file: str, tree: Tree, first: str = "") -> Iterator[tuple[str, Elf]]:
+    """The ELF files with a name, or all of them."""
+    for path in sorted(tree.files, key=lambda path: path != first):
+        if (not file or PurePosixPath(path).name == file) and is_elf(tree.files[path]):
+            yield path, Elf(tree.files[path])
+
+
+def _addresses(elf: Elf, function: str) -> set[int]:
+    """The linked addresses of the functions with this name, or at this address."""
+    functions = [one for one in _functions(elf) if one.address]
+    if function.startswith("+0x"):
+        address = int(function, 16)
+        return {address} & ({one.address for one in functions} | {begin for begin, _ in elf.unwound()})
+    if found := {one.address for one in functions if one.name == function}:
+        return found
+    words = _WORD.findall(function.partition("(")[0].partition("<")[0])
+    near = [one for one in functions if words and one.name.startswith(MANGLED) and words[-1] in one.name]
+    plain = demangled([one.name for one in near])
+    return {one.address for one in near if function in _forms(plain.get(one.name, ""))}
+
+
+def _forms(name: str) -> tuple[str, str]:
+    """A name of C++ with and without its parameters."""
+    return name, name.partition("(")[0]
 
 
 def _functions(elf: Elf) -> list[Symbol]:

@@ -37,9 +37,9 @@ MOST_INTERPRETERS = 4
 class Wanted:
     """What is to run. words: the program and its arguments, as the user typed them. packages: installed Debian
     packages whose files go along. seed: 64 hexadecimal digits that the guest's random numbers follow. limit_ns:
-    simulated time after which the guest ends the program; 0: none. warmups: executions before the measured one. region:
-    which markers of the measured region the guest executes for the program: begin, end, both or neither. setup: a
-    command of the shell before all. background: a command of the shell that runs beside the program from before its
+    simulated time after which the guest ends the program; 0: none. warmups: executions before the measured one.
+    begins, ends: whether the measured region begins at the program's start and ends at its end. setup: a command of the
+    shell before all. background: a command of the shell that runs beside the program from before its
     start; ready: a TCP port or an absolute path at which it is awaited. files: paths that come back. input: the
     program's stdin. root: a folder, or a tar archive, that is the guest's root."""
 
@@ -52,7 +52,8 @@ class Wanted:
     group: int = 0
     limit_ns: int = 0
     seed: str = "00" * 32
-    region: str = "both"
+    begins: bool = True
+    ends: bool = True
     warmups: int = 0
     setup: str = ""
     background: str = ""
@@ -264,7 +265,7 @@ def job(tree: Tree, wanted: Wanted) -> bytes:
     lists = ([os.path.normpath(path) for path in wanted.files], tree.command, environment)
     words = [
         *(wanted.folder, str(wanted.user), str(wanted.group), str(wanted.limit_ns), wanted.seed),
-        *(wanted.region, str(wanted.warmups)),
+        *(str(int(wanted.begins)), str(int(wanted.ends)), str(wanted.warmups)),
         *(wanted.setup, wanted.background, wanted.ready),
         *(word for words in lists for word in (str(len(words)), *words)),
     ]
