@@ -4,52 +4,62 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <functional>
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
-
-#include "plugin/qemu_api.h"
 
 namespace s80::plugin {
 
 class Allocations {
 public:
-    /// Where a call has the number of bytes.
-    enum class Size : std::uint8_t { first, second, product };
+    /// Where a call has the number of bytes. third: and it stores the address where its first argument points.
+    enum class Size : std::uint8_t { first, second, product, third };
     struct Object {
         std::uint64_t begin = 0;
         std::uint64_t size = 0;
         std::uint64_t caller = 0;  ///< the address after the call
         bool operator==(const Object&) const = default;
     };
-    /// The registers of a call at the function's first instruction, or at its return.
+    /// The registers of a call at the function's first instruction.
     struct Call {
         std::uint64_t table = 0;  ///< top page table
-        std::uint64_t stack = 0;  ///< stack pointer: it is at the return address both times
+        std::uint64_t stack = 0;  ///< stack pointer after the return
         std::uint64_t first = 0;
         std::uint64_t second = 0;
-        std::uint64_t result = 0;
+        std::uint64_t third = 0;
         std::uint64_t caller = 0;
     };
+    /// The registers at the instruction after a call.
+    struct Return {
+        std::uint64_t table = 0;
+        std::uint64_t stack = 0;
+        std::uint64_t result = 0;
+    };
 
-    /// Reads the list of functions, a line each: `BEGIN END first|second|product`, physical addresses in
-    /// hexadecimal. An empty path: no functions. Throws model::Error that names the line.
+    /// Reads the list of functions, a line each: `BEGIN first|second|product|third`, with the physical address
+    /// in hexadecimal. An empty path: no functions. Throws model::Error that names the line.
     explicit Allocations(const std::string& path);
 
-    /// Called for each instruction that QEMU translates. `returns`: whether it returns from a function.
-    void translated(qemu_plugin_insn* insn, std::uint64_t physical, bool returns);
-    void entered(Size size, const Call& call);
+    /// The function that begins at a physical address.
+    std::optional<Size> entry_at(std::uint64_t physical) const {
+        const auto it = functions_.find(physical);
+        return it == functions_.end() ? std::nullopt : std::optional(it->second);
+    }
+    /// Whether a call may return to a physical address. An allocator may end with a jump to another function,
+    /// so the place of its `ret` is not known. Code after a call is translated when the call returns.
+    bool returns_to(std::uint64_t physical) const { return returns_.contains(physical); }
+
+    /// `physical`: of the caller, if it is mapped.
+    void entered(Size size, const Call& call, std::optional<std::uint64_t> physical);
     /// The new object; nothing if the allocator failed, if the call began before the recording, or if the
-    /// same caller had an object of the same size there before.
-    std::optional<Object> returned(const Call& call);
+    /// same caller had an object of the same size there before. `word`: reads the process's memory.
+    std::optional<Object> returned(const Return& call,
+                                   const std::function<std::uint64_t(std::uint64_t)>& word);
 
 private:
-    struct Function {
-        std::uint64_t end = 0;
-        Size size = Size::first;
-    };
     using Place = std::pair<std::uint64_t, std::uint64_t>;  // page table, and stack pointer or address
     struct Hash {
         std::size_t operator()(const Place& place) const {
@@ -57,9 +67,14 @@ private:
             return static_cast<std::size_t>((place.first ^ place.second) * kSpread);
         }
     };
-    std::map<std::uint64_t, Function> functions_;      ///< by their first address
-    std::unordered_map<Place, Object, Hash> pending_;  ///< calls that have not returned, by stack pointer
-    std::unordered_map<Place, Object, Hash> last_;     ///< the last object at each address
+    struct Pending {
+        Object object;
+        std::uint64_t stored = 0;  ///< where the function stores the address; 0: it returns the address
+    };
+    std::unordered_map<std::uint64_t, Size> functions_;
+    std::unordered_set<std::uint64_t> returns_;
+    std::unordered_map<Place, Pending, Hash> pending_;  ///< calls that have not returned, by stack pointer
+    std::unordered_map<Place, Object, Hash> last_;      ///< the last object at each address
 };
 
 }  // namespace s80::plugin

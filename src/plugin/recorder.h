@@ -111,7 +111,7 @@ public:
 
     GuestRam& ram() { return ram_; }
     EntryPoints& entry_points() { return entry_points_; }
-    Allocations& allocations() { return allocations_; }
+    const Allocations& allocations() const { return allocations_; }
     /// A program calls a function of its allocator, and the function returns.
     void allocation_begins(Allocations::Size size);
     void allocation_ends();
@@ -176,7 +176,6 @@ private:
     std::unique_ptr<model::MissSums> sums_;
     /// The place of what happens now, for `mappings_`.
     Mappings::Place here(const Lane& lane) const;
-    Allocations::Call allocator_call();
     std::unique_ptr<Mappings> mappings_;
     std::unique_ptr<model::Attribution> attribution_;
     std::unique_ptr<Pipeline> pipeline_;

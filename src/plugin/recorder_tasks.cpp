@@ -87,24 +87,25 @@ Mappings::Place Recorder::here(const Lane& lane) const {
     return place;
 }
 
-Allocations::Call Recorder::allocator_call() {
+void Recorder::allocation_begins(Allocations::Size size) {
     Allocations::Call call;
     call.table = read_register(Register::cr3) & ~kPageMask;
-    call.stack = read_register(Register::rsp);
+    const std::uint64_t stack = read_register(Register::rsp);
+    call.stack = stack + sizeof(std::uint64_t);
     call.first = read_register(Register::rdi);
     call.second = read_register(Register::rsi);
-    call.result = read_register(Register::rax);
-    call.caller = read_virtual<std::uint64_t>(ram_, call.table, call.stack).value_or(0);
-    return call;
-}
-
-void Recorder::allocation_begins(Allocations::Size size) {
-    allocations_.entered(size, allocator_call());
+    call.third = read_register(Register::rdx);
+    call.caller = read_virtual<std::uint64_t>(ram_, call.table, stack).value_or(0);
+    allocations_.entered(size, call, walk_page_tables(ram_, call.table, call.caller, [](std::uint64_t) {}));
 }
 
 void Recorder::allocation_ends() {
     const Lane& lane = *current_lane;
-    const auto object = allocations_.returned(allocator_call());
+    const Allocations::Return call{read_register(Register::cr3) & ~kPageMask, read_register(Register::rsp),
+                                   read_register(Register::rax)};
+    const auto object = allocations_.returned(call, [this, &call](std::uint64_t address) {
+        return read_virtual<std::uint64_t>(ram_, call.table, address).value_or(0);
+    });
     if (object && lane.bound()) {
         mappings_->allocated(running_[lane.processor].task.tgid, *object, here(lane));
     }

@@ -99,6 +99,15 @@ void on_return(unsigned, void*) {
     guarded([] { recorder().soft_interrupts_may_end(*current_lane); });
 }
 
+void on_allocation_begin(unsigned, void* size) {
+    guarded([size] {
+        recorder().allocation_begins(static_cast<Allocations::Size>(reinterpret_cast<std::uintptr_t>(size)));
+    });
+}
+void on_allocation_end(unsigned, void*) {
+    guarded([] { recorder().allocation_ends(); });
+}
+
 template <qemu_plugin_vcpu_mem_cb_t load, qemu_plugin_vcpu_mem_cb_t store>
 void watch_accesses(qemu_plugin_insn* insn, void* data) {
     qemu_plugin_register_vcpu_mem_cb(insn, load, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_R, data);
@@ -166,6 +175,17 @@ void watch_copies(qemu_plugin_insn* insn, const Kernel& kernel, bool last) {
     }
 }
 
+void watch_allocations(qemu_plugin_insn* insn, std::uint64_t physical) {
+    const Allocations& allocations = recorder().allocations();
+    if (const auto size = allocations.entry_at(physical)) {
+        qemu_plugin_register_vcpu_insn_exec_cb(insn, on_allocation_begin, QEMU_PLUGIN_CB_R_REGS,
+                                               reinterpret_cast<void*>(static_cast<std::uintptr_t>(*size)));
+    }
+    if (allocations.returns_to(physical)) {
+        qemu_plugin_register_vcpu_insn_exec_cb(insn, on_allocation_end, QEMU_PLUGIN_CB_R_REGS, nullptr);
+    }
+}
+
 /// Adds the lines of one instruction to the block's one or two runs of lines.
 void add_lines(Block& block, std::uint64_t physical, std::size_t size) {
     // What lies beyond the page is in the next virtual one; the instructions that follow name its line.
@@ -214,7 +234,7 @@ void translate(qemu_plugin_tb* tb) {
         if (const auto physical = r.ram().physical(qemu_plugin_insn_haddr(insn))) {
             add_lines(block, *physical, size);
             r.entry_points().translated(insn, *physical);
-            r.allocations().translated(insn, *physical, d.returns);
+            watch_allocations(insn, *physical);
         }
         const bool disks = r.dma() && kernel != nullptr && block.privilege != 0;
         watch(insn, d, disks && kernel->copies(qemu_plugin_insn_vaddr(insn)));

@@ -45,6 +45,30 @@ int main() {
     other.join();
 }
 """
+# Allocators that return by a jump to another function, or by their first argument.
+KINDS = """
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+enum { kinds = 5, bytes = 4096 };
+static long* made[kinds];
+static void* add(void* p) {
+    for (int i = 0; i < 40000; ++i)
+        for (int n = 0; n < kinds; ++n) __atomic_fetch_add(made[n] + (long)p, 1, __ATOMIC_RELAXED);
+    return p;
+}
+int main(void) {
+    pthread_t t[2];
+    made[0] = aligned_alloc(64, bytes); // here
+    if (posix_memalign((void**)&made[1], 64, bytes) != 0) return 1; // here
+    made[2] = realloc(malloc(8), bytes); // here
+    made[3] = realloc(getpid() == 0 ? made : NULL, bytes); // here
+    made[4] = calloc(2, bytes); // here
+    for (long n = 0; n < 2; ++n) pthread_create(&t[n], 0, add, (void*)n);
+    for (int n = 0; n < 2; ++n) pthread_join(t[n], 0);
+    return 0;
+}
+"""
 LIBRARY = """
 #include <pthread.h>
 struct { long calls; long errors; } shared_totals;
@@ -92,6 +116,16 @@ def test_heap_object_is_named_by_the_line_that_made_it(
     assert {name.rpartition("/")[2] for name in _data(line)} == {place, f"{place}+0x8"}
     assert execute("--no-heap", "--json", "report.json", "./made").code == 0
     assert _data(_top(execute, tmp_path)) == {"[heap]"}
+
+
+def test_object_is_named_whatever_function_made_it(execute: Exec, tmp_path: Path) -> None:
+    (tmp_path / "kinds.c").write_text(KINDS)
+    subprocess.run(["gcc", "-g", "-O1", "-pthread", "-o", tmp_path / "kinds", tmp_path / "kinds.c"], check=True)
+    assert execute("--json", "report.json", "./kinds").code == 0
+    lines = json.loads((tmp_path / "report.json").read_text())["contention"]["lines"]
+    named = {access["declared"].rpartition("/")[2] for line in lines[:6] for access in line["accesses"]}
+    marked = [number for number, line in enumerate(KINDS.splitlines(), 1) if "// here" in line]
+    assert {f"kinds.c:{number}" for number in marked} <= named
 
 
 def test_fields_of_a_shared_library_are_named(execute: Exec, compiled: Callable[..., Path], tmp_path: Path) -> None:

@@ -23,16 +23,16 @@ from s80lab.guest.kernel.elf import Elf, Symbol
 
 DUMP = "dump.erofs"
 LIMIT_S = 60
-_FIRST, _SECOND, _PRODUCT = "first", "second", "product"
+_FIRST, _SECOND, _THIRD, _PRODUCT = "first", "second", "third", "product"
 ALLOCATORS = {
     **dict.fromkeys(("malloc", "valloc", "pvalloc"), _FIRST),
     **dict.fromkeys(("realloc", "aligned_alloc", "memalign"), _SECOND),
     "calloc": _PRODUCT,
+    "posix_memalign": _THIRD,
     # operator new and new[] of C++, with alignment, and without exceptions.
     **{f"_Zn{kind}m{rest}": _FIRST for kind in "wa" for rest in ("", "RKSt9nothrow_t", "St11align_val_t")},
 }
-"""Functions that give memory, and the argument that has the number of bytes. posix_memalign stores its result elsewhere
-and is left out."""
+"""Functions that give memory, and the argument that has the number of bytes."""
 # FILE:FUNCTION or FUNCTION; `ns::function` has no file.
 _NAME = re.compile(r"(?:([^:]+):(?!:))?(.*)", re.DOTALL)
 _WORD = re.compile(r"\w+")
@@ -83,12 +83,11 @@ def allocator(tree: Tree, image: Path) -> Iterator[str]:
         if not is_elf(host):
             continue
         elf = Elf(host)
-        found = {(one.address, one.size): ALLOCATORS[one.name] for one in _functions(elf) if one.name in ALLOCATORS}
-        for (address, size), where in sorted(found.items()):
+        found = {one.address: ALLOCATORS[one.name] for one in _functions(elf) if one.name in ALLOCATORS}
+        for address, where in sorted(found.items()):
             offset = elf.offset(address)
-            if offset is not None and size:
-                begin = RANGE_AT + _position(image, path, offset)
-                yield f"{begin:x} {begin + size:x} {where}"
+            if offset is not None:
+                yield f"{RANGE_AT + _position(image, path, offset):x} {where}"
 
 
 def _places(file: str, function: str, tree: Tree) -> Iterator[tuple[str, int, int]]:
