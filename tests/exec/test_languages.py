@@ -37,7 +37,9 @@ def _moved(execute: Exec, folder: Path, *words: str) -> list[set[str]]:
 
 def test_fields_and_objects_of_rust_are_named(execute: Exec, tmp_path: Path) -> None:
     subprocess.run([_needs("rustc"), "-g", "-O", SOURCES / "counter.rs", "-o", tmp_path / "counter"], check=True)
-    line = next(n for n, text in enumerate((SOURCES / "counter.rs").read_text().splitlines(), 1) if "let shared" in text)
+    line = next(
+        n for n, text in enumerate((SOURCES / "counter.rs").read_text().splitlines(), 1) if "let shared" in text
+    )
     static, heap = sorted(_moved(execute, tmp_path, "--", "./counter"), key=lambda names: "object" in min(names))
     assert static == {"counter::TOTALS.reads.v.value", "counter::TOTALS.writes.v.value"}
     made = f"counter.rs:{line}"
@@ -54,9 +56,7 @@ def test_fields_of_go_are_named(execute: Exec, tmp_path: Path) -> None:
 def test_markers_of_python_begin_and_end_the_region(execute: Exec, tmp_path: Path) -> None:
     if not Path("/usr/bin/python3").is_file() or shutil.which("dpkg-query") is None:
         pytest.skip("/usr/bin/python3 is of no Debian package")
-    subprocess.run(
-        ["gcc", "-shared", "-fPIC", "-o", tmp_path / "libmarkers.so", SOURCES / "markers.c"], check=True
-    )
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", tmp_path / "libmarkers.so", SOURCES / "markers.c"], check=True)
     shutil.copy(SOURCES / "counter.py", tmp_path)
     added = ("--add", "counter.py", "--add", "libmarkers.so")
     (names,) = _moved(execute, tmp_path, *added, "--", "/usr/bin/python3", "counter.py")

@@ -14,7 +14,9 @@ from tests.exec.conftest import Exec
 from s80lab.base import paths
 
 CASES = paths.ROOT / "examples/published"
-_ROW = re.compile(r"^\| \[?(\w+)\.c\S* ?[^|]*\| (-O\d[^|]*) \| ([\d,]+) \| ([\d,]+) \| (?:`([^`]+)`|none)[^|]*\|$", re.MULTILINE)
+_ROW = re.compile(
+    r"^\| \[?(\w+)\.c\S* ?[^|]*\| (-O\d[^|]*) \| ([\d,]+) \| ([\d,]+) \| (?:`([^`]+)`|none)[^|]*\|$", re.MULTILINE
+)
 TABLE = _ROW.findall((paths.ROOT / "examples/README.md").read_text(encoding="utf-8"))
 NAMED = {row[0]: row[4].split("[")[0] for row in TABLE if row[4]}
 TOLERANCE = 0.1

@@ -5,13 +5,14 @@ of `perf c2c report`, but nothing is sampled."""
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from s80lab.analysis.misses.log import distinct
 from s80lab.analysis.misses.sharing import PATTERNS, lines_of, supply_of
 from s80lab.analysis.misses.sums import Sums
 from s80lab.exec.names import FREED, NO_ADDRESS, UNNAMED, Code, Data, Names
@@ -19,13 +20,17 @@ from s80lab.exec.shape import RELAY
 
 MOST_LINES = 1000
 """Lines that are named and kept, those with the most transfers and upgrades first."""
-MOST_NAMED = 1_000_000
-"""Records whose data and code are looked up for the sums by variable and function; rarer ones are `(rare)`."""
+AT_ONCE = 250_000
+"""Records whose data and code are looked up together, so that the memory for it is bounded."""
 FALSE, READ_MOSTLY = "false sharing", "read-mostly"
-RARE = "(rare)"
 RARELY = 0.01
 """Share of a line's writes below which its advice does not name a variable."""
 CLEARED = Data("kernel", "kernel: page that is cleared")
+COPIED = Data("kernel", "kernel: memory that is copied")
+_COPY = ("copy_user", "copy_page", "memcpy")
+_PAGE = 12
+# Linux, Documentation/arch/x86/x86_64/mm.rst: the direct mapping of all memory, whose begin may be random.
+_DIRECT = range(0xFFFF_8880_0000_0000, 0xFFFF_C880_0000_0000)
 
 
 @dataclass(frozen=True)
@@ -147,8 +152,7 @@ def contention_of(sums: Sums, names: Names) -> Contention:
     )
     top = [int(line) for line in np.argsort(-per_line, kind="stable")[:MOST_LINES] if per_line[line] > 0]
     rows = _rows_by_line(shared.line, top)
-    order = np.argsort(-records["count"].astype(np.int64), kind="stable")[:MOST_NAMED]
-    code, data = _named(sums, order, names)
+    tables = _Tables.of(sums, names)
     several = np.concatenate([rows[line] for line in top]) if top else np.zeros(0, dtype=np.int64)
     named_rows = iter(zip(*_named(exact, several, names), strict=True))  # one search for all lines
     lines = [
@@ -160,37 +164,71 @@ def contention_of(sums: Sums, names: Names) -> Contention:
         )
         for line in top
     ]
-    named = [
-        index
-        for index in range(len(order))
-        if not code[index].function.startswith(UNNAMED) and data[index].kind != UNNAMED
-    ]
     total = int(records["count"].sum())
-    chosen = order[named] if len(order) else order
     return Contention(
         lines=lines,
-        functions=_sums(sums, order, [one.named for one in code]),
-        data=_sums(sums, order, [one.name for one in data]),
-        fields=_sums(sums, order, [one.full for one in data]),
+        functions=_sums(sums, tables.functions),
+        data=_sums(sums, tables.data),
+        fields=_sums(sums, tables.fields),
         number=int((per_line > 0).sum()),
         transfers=int(np.where(sums.by_cache, records["count"], 0).sum()),
         upgrades=int(np.where(~sums.misses, records["count"], 0).sum()),
-        attributed=float(records["count"][chosen].sum() / total) if total else 1.0,
+        attributed=float(records["count"][tables.known].sum() / total) if total else 1.0,
         exact=float(weights[sums.exact].sum() / weights.sum()) if weights.sum() else 1.0,
         supply=supply_of(sums),
-        stacks=_stacks(sums, order, code, data),
+        stacks=_stacks(sums, tables),
     )
 
 
-def _stacks(
-    sums: Sums, rows: NDArray[np.int64], code: Sequence[Code], data: Sequence[Data]
-) -> dict[tuple[str, str, str], int]:
-    """Stall cycles by process, function and data; the records beyond `rows` are left out."""
-    found: Counter[tuple[str, str, str]] = Counter()
-    records = sums.records[rows]
-    for who, of, at, stall in zip(records["who"].tolist(), code, data, records["stall"].tolist(), strict=True):
-        found[(sums.whos[who].comm, of.named, at.name)] += stall
-    return dict(found)
+def _stacks(sums: Sums, tables: _Tables) -> dict[tuple[str, str, str], int]:
+    """Stall cycles by process, function and data."""
+    processes: dict[str, int] = {}
+    process = np.array([processes.setdefault(who.comm, len(processes)) for who in sums.whos], dtype=np.int64)
+    found = distinct(process[sums.records["who"]], tables.functions.index, tables.data.index)
+    stalls = np.bincount(found.index, weights=sums.records["stall"], minlength=len(found.rows)).astype(np.int64)
+    texts = [list(names) for names in (processes, tables.functions.names, tables.data.names)]
+    return {
+        (texts[0][who], texts[1][function], texts[2][data]): stall
+        for (who, function, data), stall in zip(found.rows, stalls.tolist(), strict=True)
+    }
+
+
+@dataclass
+class _Column:
+    """A name of each record, as an index into `names`."""
+
+    index: NDArray[np.int64]
+    names: dict[str, int] = field(default_factory=dict)
+
+    def put(self, rows: slice, names: Iterable[str]) -> None:
+        self.index[rows] = [self.names.setdefault(name, len(self.names)) for name in names]
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """Function, data and field of all records. known: whether function and data have names."""
+
+    functions: _Column
+    data: _Column
+    fields: _Column
+    known: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, sums: Sums, names: Names) -> _Tables:
+        many = len(sums.records)
+        columns = [_Column(np.zeros(many, dtype=np.int64)) for _ in range(3)]
+        known = np.zeros(many, dtype=bool)
+        for begin in range(0, many, AT_ONCE):
+            rows = slice(begin, min(begin + AT_ONCE, many))
+            code, data = _named(sums, np.arange(rows.start, rows.stop), names, lines=False)
+            columns[0].put(rows, (one.named for one in code))
+            columns[1].put(rows, (one.name for one in data))
+            columns[2].put(rows, (one.full for one in data))
+            known[rows] = [
+                not one.function.startswith(UNNAMED) and what.kind != UNNAMED
+                for one, what in zip(code, data, strict=True)
+            ]
+        return cls(*columns, known)
 
 
 def _without(sums: Sums, name: str) -> Sums:
@@ -207,19 +245,43 @@ def _rows_by_line(line: NDArray[np.int64], top: Sequence[int]) -> dict[int, NDAr
     return {one: order[begin:end] for one, begin, end in zip(top, begins, ends, strict=True)}
 
 
-def _named(sums: Sums, rows: NDArray[np.int64], names: Names) -> tuple[list[Code], list[Data]]:
-    """Code and data of these records."""
+def _named(sums: Sums, rows: NDArray[np.int64], names: Names, lines: bool = True) -> tuple[list[Code], list[Data]]:
+    """Code and data of these records. lines: also the lines of the source of the code."""
     records = sums.records[rows]
     tgid = sums.tgid[rows].tolist()
     mapped = _since(records["first_ns"], names.processes.mapped_at)
     allocated = _since(records["first_ns"], [*names.processes.mapped_at, *names.processes.allocated_at])
-    offset = records["address"] % np.uint64(sums.line_bytes)
-    physical = np.where(records["range"] == 0, records["physical"] + offset, np.uint64(NO_ADDRESS)).tolist()
+    physical = _physical(sums, rows).tolist()
     codes = list(zip(tgid, records["pc"].tolist(), mapped, strict=True))
-    places = list(zip(tgid, records["address"].tolist(), allocated, physical, strict=True))
-    code, data = names.code(codes), names.data(places)
+    size = np.left_shift(np.uint64(1), np.minimum(records["range"], 63).astype(np.uint64)).tolist()
+    places = list(zip(tgid, records["address"].tolist(), allocated, physical, size, strict=True))
+    code, data = names.code(codes, lines), names.data(places)
     found = [code[place] for place in codes]
-    return found, [_cleared(data[place], at) for place, at in zip(places, found, strict=True)]
+    return found, [_by_code(data[place], at) for place, at in zip(places, found, strict=True)]
+
+
+def _physical(sums: Sums, rows: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """The physical address of the first byte of each record: also of a page of the kernel's direct mapping."""
+    records = sums.records[rows]
+    address = records["address"]
+    found = np.where(
+        records["range"] == 0, records["physical"] + address % np.uint64(sums.line_bytes), np.uint64(NO_ADDRESS)
+    )
+    pages = (records["range"] == _PAGE) & (address >= np.uint64(_DIRECT.start)) & (address < np.uint64(_DIRECT.stop))
+    if pages.any() and (direct := _direct_mapping(sums)) is not None:
+        found[pages] = address[pages] - np.uint64(direct)
+    return found
+
+
+def _direct_mapping(sums: Sums) -> int | None:
+    """Where the kernel maps all memory, by a record of it with both addresses."""
+    exact = sums.lines.records
+    own = exact[(exact["address"] >= np.uint64(_DIRECT.start)) & (exact["address"] < np.uint64(_DIRECT.stop))]
+    if not len(own):
+        return None
+    line = np.uint64(sums.line_bytes)
+    begins, counts = np.unique(own["address"] // line * line - own["physical"], return_counts=True)
+    return int(begins[np.argmax(counts)])
 
 
 def _since(times: NDArray[np.uint64], changes: Sequence[int]) -> list[int]:
@@ -229,9 +291,15 @@ def _since(times: NDArray[np.uint64], changes: Sequence[int]) -> list[int]:
     return found
 
 
-def _cleared(data: Data, code: Code) -> Data:
-    """The kernel clears a page before it is a process's; most such pages are free again at the end."""
-    return CLEARED if data == FREED and code.file == "kernel" and code.function.startswith("clear_page") else data
+def _by_code(data: Data, code: Code) -> Data:
+    """Memory that was free again at the end may be known by what the kernel did there: it clears a page before it is a
+    process's, and copies pages after a fork, and the buffers of sockets and pipes."""
+    if data == FREED and code.file == "kernel":
+        if code.function.startswith("clear_page"):
+            return CLEARED
+        if code.function.startswith(_COPY):
+            return COPIED
+    return data
 
 
 def _line(sums: Sums, physical: int, pattern: str, names: Sequence[tuple[Code, Data]]) -> Line:
@@ -292,13 +360,9 @@ def _kind(pattern: str, true: int, false: int) -> str:
     )
 
 
-def _sums(sums: Sums, rows: NDArray[np.int64], names: Sequence[str]) -> list[Sum]:
-    """Sums of all requests by name; the records beyond `rows` are `(rare)`."""
-    numbers: dict[str, int] = {}
-    index = np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64)
-    rare = numbers.setdefault(RARE, len(numbers))
-    of = np.full(len(sums.records), rare, dtype=np.int64)
-    of[rows] = index
+def _sums(sums: Sums, column: _Column) -> list[Sum]:
+    """Sums of all requests by name."""
+    of, numbers = column.index, column.names
     count = sums.records["count"].astype(np.int64)
     columns = [
         np.bincount(of, weights=np.where(mask, count, 0), minlength=len(numbers)).astype(np.int64).tolist()

@@ -19,6 +19,7 @@ from s80lab.analysis.misses.processes import AnonymousMapping, FileMapping, Obje
 from s80lab.analysis.misses.variables import MANGLED, Variable, Variables, demangled
 from s80lab.base.errors import UserError
 from s80lab.exec.libraries import is_elf
+from s80lab.exec.shape import RANGE, RANGE_AT
 from s80lab.exec.tree import real_path
 from s80lab.guest.kernel.elf import Elf, Load
 from s80lab.guest.kernel.facts import Kernel
@@ -63,10 +64,11 @@ class Data:
         return self.field or self.name
 
 
-# Process, virtual address, simulated time, and physical address or NO_ADDRESS of a byte.
-Place = tuple[int, int, int, int]
+# Process, virtual address, simulated time, physical address or NO_ADDRESS, and the bytes from there, a power of two.
+Place = tuple[int, int, int, int, int]
 # Memory of the kernel that was free again at the end, or whose line is not known.
 FREED = Data("?", "kernel memory")
+HANDED_OVER = Data("kernel", "kernel: files of the guest")
 # Areas of the kernel's addresses that hold one kind of data: Documentation/arch/x86/x86_64/mm.rst of Linux.
 _AREAS = {
     "kernel: vmalloc or kernel stack": range(0xFFFF_C900_0000_0000, 0xFFFF_E900_0000_0000),
@@ -116,8 +118,8 @@ class Names:
     _variables: dict[str, Variables] = field(default_factory=dict)
     _modules: dict[int, tuple[list[int], list[_Module]]] = field(default_factory=dict)
 
-    def code(self, places: Iterable[tuple[int, int, int]]) -> dict[tuple[int, int, int], Code]:
-        """The code at each place: process, address, simulated time."""
+    def code(self, places: Iterable[tuple[int, int, int]], lines: bool = True) -> dict[tuple[int, int, int], Code]:
+        """The code at each place: process, address, simulated time. lines: with the lines of the source."""
         found: dict[tuple[int, int, int], Code] = {}
         wanted: dict[str, dict[int, list[tuple[int, int, int]]]] = {}
         for place in dict.fromkeys(places):
@@ -138,11 +140,10 @@ class Names:
             begin, name = file.functions.function(address)
             found[place] = Code(_name(mapping.path), name or f"+{begin:#x}")
             wanted.setdefault(mapping.path, {}).setdefault(address, []).append(place)
-        for path, addresses in wanted.items():
+        for path, addresses in wanted.items() if lines else ():
             file = self._file(path)
             assert file is not None
-            lines = own_lines(file.whole.path, sorted(addresses))
-            for address, line in lines.items():
+            for address, line in own_lines(file.whole.path, sorted(addresses)).items():
                 for place in addresses[address]:
                     found[place] = replace(found[place], line=line)
         return _plain(found)
@@ -153,9 +154,9 @@ class Names:
         wanted: dict[str, dict[int, list[Place]]] = {}
         objects: dict[Place, Object] = {}
         for place in dict.fromkeys(places):
-            tgid, address, ns, physical = place
+            tgid, address, ns, physical, size = place
             if address >= KERNEL_HALF:
-                found[place] = self._kernel_data(address, physical)
+                found[place] = self._kernel_data(address, physical, size)
                 continue
             process = self.processes.process(tgid, ns)
             if process is None:
@@ -165,11 +166,15 @@ class Names:
             module = self._module(process, address, ns)
             if module is not None:
                 path, linked = module
-                wanted.setdefault(path, {}).setdefault(linked, []).append(place)
                 found[place] = Data("file", _name(path))
+                if size > 1:  # it may have many variables
+                    continue
+                wanted.setdefault(path, {}).setdefault(linked, []).append(place)
             elif isinstance(mapping, FileMapping):
                 found[place] = Data("file", _name(mapping.path))
-            elif (allocated := process.allocated(address, ns)) is not None:
+            elif (allocated := process.allocated(address, ns)) is not None and (
+                address + size <= allocated.begin + allocated.size
+            ):
                 objects[place] = allocated
             elif isinstance(mapping, AnonymousMapping):
                 found[place] = Data("memory", mapping.name)
@@ -195,12 +200,14 @@ class Names:
             found[place] = Data("heap", name, f"{name}+{offset:#x}" if offset else name, caller.line)
         return found
 
-    def _kernel_data(self, address: int, physical: int) -> Data:
+    def _kernel_data(self, address: int, physical: int, size: int) -> Data:
+        if RANGE_AT <= physical < RANGE_AT + RANGE:
+            return HANDED_OVER
         location = None if physical == NO_ADDRESS else self.memory.locate(physical, self.kernel.symbols)
         if location is None or location.what.kind in NAMELESS:
             return next((Data("kernel", name) for name, area in _AREAS.items() if address in area), FREED)
         name = f"kernel: {location.what}"
-        field = self._fields.name(location)
+        field = self._fields.name(location) if size == 1 else ""
         return Data("kernel", name, f"kernel: {field}" if field else name)
 
     @cached_property

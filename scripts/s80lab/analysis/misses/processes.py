@@ -184,6 +184,10 @@ class Process:
         return boundaries, spans
 
 
+def _began(process: Process) -> int:
+    return process.began
+
+
 @dataclass(frozen=True)
 class Processes:
     """All processes of a run, by tgid; the kernel may give a number again, so each has a list in order of time."""
@@ -193,7 +197,7 @@ class Processes:
     def process(self, tgid: int, ns: int) -> Process | None:
         """The process that had this number at a time; the first one for times before it."""
         found = self.by_tgid.get(tgid, [])
-        place = bisect_right([each.began for each in found], ns) - 1
+        place = bisect_right(found, ns, key=_began) - 1
         return found[max(place, 0)] if found else None
 
     def mapping(self, tgid: int, address: int, ns: int) -> Mapping | None:
