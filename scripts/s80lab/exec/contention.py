@@ -216,19 +216,19 @@ class _Tables:
     @classmethod
     def of(cls, sums: Sums, names: Names) -> _Tables:
         many = len(sums.records)
-        columns = [_Column(np.zeros(many, dtype=np.int64)) for _ in range(3)]
+        functions, whole, fields = (_Column(np.zeros(many, dtype=np.int64)) for _ in range(3))
         known = np.zeros(many, dtype=bool)
         for begin in range(0, many, AT_ONCE):
             rows = slice(begin, min(begin + AT_ONCE, many))
             code, data = _named(sums, np.arange(rows.start, rows.stop), names, lines=False)
-            columns[0].put(rows, (one.named for one in code))
-            columns[1].put(rows, (one.name for one in data))
-            columns[2].put(rows, (one.full for one in data))
+            functions.put(rows, (one.named for one in code))
+            whole.put(rows, (one.name for one in data))
+            fields.put(rows, (one.full for one in data))
             known[rows] = [
                 not one.function.startswith(UNNAMED) and what.kind != UNNAMED
                 for one, what in zip(code, data, strict=True)
             ]
-        return cls(*columns, known)
+        return cls(functions, whole, fields, known)
 
 
 def _without(sums: Sums, name: str) -> Sums:
