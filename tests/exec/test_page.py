@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 from collections import Counter
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +62,14 @@ def test_page_shows_the_numbers_of_the_report(execute: Exec, compiled: Callable[
     for line in report["contention"]["lines"]:
         assert sum(sum(one["states"].values()) for one in line["accesses"]) == line["transfers"]
     assert str(tmp_path) not in page.replace(str(program), "")
+    with closing(sqlite3.connect(execute.result() / "boot-1-seed-1" / "misses.sqlite")) as database:
+        rows = database.execute(
+            "SELECT data, sum(reads + writes), sum(upgrades) FROM v_access GROUP BY data"
+        ).fetchall()
+    for field in ("totals.good", "totals.bad"):
+        accesses = [one for line in report["contention"]["lines"] for one in line["accesses"] if one["data"] == field]
+        transfers = sum(one["loads"] + one["stores"] for one in accesses)
+        assert (field, transfers, sum(one["upgrades"] for one in accesses)) in rows
 
 
 def test_stacks_have_all_stall_cycles(execute: Exec, compiled: Callable[..., Path], tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ import typer
 from rich.console import Console
 
 from s80lab.analysis.misses.stacks import stack_text
+from s80lab.analysis.misses.store import grouped_lines, write_store
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash
@@ -42,12 +43,13 @@ from s80lab.exec.placing import WORK
 from s80lab.exec.roots import package_root, tar_of
 from s80lab.exec.run import ALLOCATOR, MAPPINGS, SNAPSHOTS, SUMS, Ended, execute
 from s80lab.exec.shape import FILES, LEAST_MEMORY, RANGE, STREAMS, Shape, check_memory, ready
+from s80lab.exec.stored import stored_lines
 from s80lab.exec.tree import Wanted, collect, guest_path, write_image
 from s80lab.experiment import checkpoint
 from s80lab.guest.qemu import Qemu, find_qemu
 from s80lab.report.program import program_text, several_text
 from s80lab.report.program_page import program_page
-from s80lab.results.run_folder import STALL_STACKS
+from s80lab.results.run_folder import MISS_STORE, STALL_STACKS
 from s80lab.results.snapshots import Snapshots
 
 NOT_EXECUTABLE, NOT_FOUND = 126, 127
@@ -423,6 +425,8 @@ def _show(runs: Sequence[ExecRun], request: Request) -> None:
         (run.folder / REPORT).write_text(json.dumps(run.as_json()) + "\n")
         if run.contention is not None:
             (run.folder / STALL_STACKS).write_text(stack_text(run.contention.stacks.items()), encoding="utf-8")
+            lines = grouped_lines(stored_lines(run.contention.lines))
+            write_store(run.folder / MISS_STORE, {"machine": run.record.machine}, lines)
     text = program_text(runs[0]) + several_text(runs)
     if request.report is not None:
         request.report.write_text(text)

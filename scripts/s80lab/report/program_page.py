@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from shlex import join
 
-from s80lab.analysis.misses import store
 from s80lab.base.terminal import plain
-from s80lab.exec.contention import Access, Contention, Line, Sum
+from s80lab.exec.contention import Contention, Line, Sum
 from s80lab.exec.counts import Counts, Side, counts_of, program_of
 from s80lab.exec.folder import ExecRun
+from s80lab.exec.stored import stored_lines
 from s80lab.report.figures.all import Picture, drawn_picture
 from s80lab.report.figures.chart import WIDTH_PX, Scale, draw_legend, draw_x_axis, draw_y_axis, titled
 from s80lab.report.figures.chart import plain as tick
@@ -145,7 +145,7 @@ def _ratio(part: float, whole: float) -> str:
 
 
 def _contention(found: Contention) -> list[Topic]:
-    lines = [_stored(line) for line in found.lines[:SHOWN_LINES]]
+    lines = stored_lines(found.lines[:SHOWN_LINES])
     processes: Counter[str] = Counter()
     for line in lines:
         for access in line.accesses:
@@ -194,41 +194,6 @@ def _sums(title: str, sums: Sequence[Sum]) -> Table:
         cells = (one.stall_cycles, one.misses, one.transfers, one.upgrades, one.false)
         table.rows.append(Row(one.name, tuple(Cell(f"{value:,}") for value in cells)))
     return table
-
-
-def _stored(line: Line) -> store.Line:
-    """The line in the form of the page of misses."""
-    found = store.Line(line.physical, line.kind, len(line.readers), len(line.writers))
-    for access in line.accesses:
-        counts = _numbers(access)
-        found.counts.update(counts)
-        requests = store.requests(counts)
-        found.accesses.append(
-            store.Access(
-                access.offset,
-                access.data,
-                access.declared,
-                access.code,
-                counts,
-                Counter({access.source: requests}),
-                Counter({access.process: requests}),
-            )
-        )
-    return found
-
-
-def _numbers(access: Access) -> Counter[str]:
-    return Counter(
-        {
-            **access.states,
-            "reads": access.loads,
-            "writes": access.stores,
-            "upgrades": access.upgrades,
-            "true_sharing": access.true,
-            "false_sharing": access.false,
-            "stall_cycles": access.stall_cycles,
-        }
-    )
 
 
 def _timeline(run: ExecRun) -> list[Picture]:

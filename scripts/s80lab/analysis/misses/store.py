@@ -110,6 +110,20 @@ def write_store(path: Path, meta: Mapping[str, str], grouped: Grouped) -> None:
         connection.executemany(f"INSERT INTO access VALUES ({marks})", grouped.accesses)
 
 
+def grouped_lines(lines: Sequence[Line]) -> Grouped:
+    """Lines as they are stored. Each access has one source and one process."""
+    texts: dict[str, int] = {}
+    accesses = []
+    for number, line in enumerate(lines):
+        for access in line.accesses:
+            (source,), (process,) = access.sources, access.processes
+            named = (access.data, access.field, access.function, source, process)
+            numbers = (texts.setdefault(text, len(texts)) for text in named)
+            accesses.append((number, access.offset, *numbers, *(access.counts[name] for name in COUNTS)))
+    found = [(line.address, line.pattern, line.readers, line.writers) for line in lines]
+    return Grouped(found, list(texts), accesses)
+
+
 class MissStore:
     """Reads misses.sqlite. UserError if the file cannot be read."""
 
