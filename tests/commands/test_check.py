@@ -10,6 +10,8 @@ import pytest
 from tests.lab import Lab
 
 from s80lab.base import paths
+from s80lab.base.strict import find
+from s80lab.base.suggest import names
 from s80lab.experiment.check import KINDS, check_file
 
 
@@ -28,7 +30,7 @@ def changed(folder: Path, source: Path, *changes: tuple[str, str]) -> Path:
     return file(folder, source.name, text)
 
 
-SHIPPED = [path for kind in KINDS.values() for path in sorted(kind.folder.glob("*.toml"))]
+SHIPPED = [find("file", kind.folder, name) for kind in KINDS.values() for name in names(kind.folder)]
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: f"{path.parent.name}-{path.stem}")

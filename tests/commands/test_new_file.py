@@ -14,6 +14,8 @@ from tests.lab import Lab
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.base.strict import find
+from s80lab.base.suggest import names
 from s80lab.commands.new_file import new_experiment, new_workload
 from s80lab.config.experiment import Experiment, content_over_bases, load_experiment
 from s80lab.config.machine import load_machine
@@ -25,7 +27,7 @@ def bare(tmp_path: Path) -> Lab:
     return Lab(tmp_path / "checkpoints", tmp_path / "results")
 
 
-@pytest.mark.parametrize("source", sorted(path.stem for path in paths.MACHINES.glob("*.toml")))
+@pytest.mark.parametrize("source", names(paths.MACHINES))
 def test_new_machine_has_the_values_of_its_source(source: str, bare: Lab, tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     said = bare.call("machine", "new", str(path), "--from", source)
@@ -146,9 +148,9 @@ def test_setting_that_is_wrong_is_named_and_nothing_is_written(
     assert not path.exists()
 
 
-@pytest.mark.parametrize("profile", sorted(path.stem for path in paths.PROFILES.glob("*.toml")))
+@pytest.mark.parametrize("profile", names(paths.PROFILES))
 def test_tables_of_a_workload_are_not_set_in_silence(profile: str, tmp_path: Path) -> None:
-    content = tomllib.loads((paths.PROFILES / f"{profile}.toml").read_text())
+    content = tomllib.loads(find("workload", paths.PROFILES, profile).read_text())
     tables = [key for key, value in content.items() if isinstance(value, dict | list)]
     assert tables
     for key in tables:

@@ -13,7 +13,8 @@ from tests.lab import Lab
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.strict import Strict, parse_settings, resolve, validate
+from s80lab.base.strict import Strict, find, parse_settings, resolve, validate
+from s80lab.base.suggest import names
 from s80lab.config.experiment import Experiment, Scale
 from s80lab.config.machine import Machine, load_machine
 from s80lab.config.workload import PROTOCOLS, load_workload
@@ -36,7 +37,7 @@ FILES: list[tuple[type[Strict], Path]] = [
     (Experiment, paths.EXPERIMENTS / "imapb.toml"),
     (Scale, paths.SCALES / "small.toml"),
     (Protocol, paths.PROTOCOLS / "moesi.toml"),
-    *((PROTOCOLS[protocol], paths.PROFILES / f"{name}.toml") for protocol, name in PROFILES.items()),
+    *((PROTOCOLS[protocol], find("workload", paths.PROFILES, name)) for protocol, name in PROFILES.items()),
 ]
 
 
@@ -122,10 +123,10 @@ def test_number_that_the_plugin_or_the_guest_cannot_hold_is_refused(key: str, va
 
 
 def test_shipped_files_keep_their_numbers() -> None:
-    for path in paths.MACHINES.glob("*.toml"):
-        load_machine(path.stem)
-    for path in paths.PROFILES.glob("*.toml"):
-        load_workload(path.stem)
+    for name in names(paths.MACHINES):
+        load_machine(name)
+    for name in names(paths.PROFILES):
+        load_workload(name)
 
 
 def test_sweep_of_huge_numbers_is_refused() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.base.strict import find
 from s80lab.config.workload import Imap, expected_mix, job_text, load_workload, login_job_text
 
 
@@ -102,7 +103,7 @@ def test_a_web_load_without_tls_says_so_at_the_login_too(tmp_path: Path) -> None
         assert "tls=0" in text.splitlines()
     assert "tls" not in login_job_text(web, 2, 3) + job_text(web, clients=2, users=3, seed=1)
     path = tmp_path / "mine.toml"
-    path.write_text((paths.PROFILES / "webstone.toml").read_text().replace("PAGE = 0", "PAGE = 1"))
+    path.write_text(find("workload", paths.PROFILES, "webstone").read_text().replace("PAGE = 0", "PAGE = 1"))
     with pytest.raises(UserError, match=r"mix_percent\.PAGE needs tls = true: servers without TLS"):
         load_workload(path)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Keeps what gem5 said: python -m tests.gem5.record RUN_FOLDER/gem5 FOLDER
 
-In FOLDER (of tests/gem5/data or results/reference/gem5): of the statistics the rows that gem5/table.py can use, of
-every dump, packed; the facts; config.ini with one of each kind of component and without paths.
+In FOLDER (of build/recorded/runs or build/reference/gem5): of the statistics the rows that gem5/table.py can use, of
+every dump; the facts; config.ini with one of each kind of component and without paths.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def record(out: Path, target: Path) -> None:
     target.mkdir(parents=True, exist_ok=True)
     with (out / "stats.txt").open(encoding="utf-8") as file:
         rows = [line.rstrip() if line.startswith("-") else _short(line) for line in file if keep(line)]
-    write(target / "stats.txt.gz", ("\n".join(rows) + "\n").encode())
+    (target / "stats.txt").write_text("\n".join(rows) + "\n", encoding="utf-8")
     shutil.copyfile(out / "facts.json", target / "facts.json")
     write(target / "config.ini", trimmed_config((out / "config.ini").read_text(encoding="utf-8")).encode())
 

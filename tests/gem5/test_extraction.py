@@ -7,13 +7,13 @@ caches, one of 18 processors up; three windows. boot-single-core: two million on
 
 from __future__ import annotations
 
-import gzip
 import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.gem5.recorded import recording
 
 from s80lab.base.errors import UserError
 from s80lab.config.experiment import load_experiment
@@ -25,16 +25,13 @@ from s80lab.results.metrics.derive import compute
 from s80lab.results.reference import unpacked
 from s80lab.results.snapshots import Snapshots
 
-DATA = Path(__file__).resolve().parent / "data"
 CACHES = "board.cache_hierarchy.ruby_system.L1Cache_Controller"
 MACHINE = load_machine("s80-sixteenth", {"l2.inclusion": "exclusive"})
 
 
 def recorded(name: str, folder: Path) -> Path:
     """The folder with a recorded run's statistics and facts in it."""
-    (folder / "stats.txt").write_bytes(gzip.decompress((DATA / name / "stats.txt.gz").read_bytes()))
-    shutil.copyfile(DATA / name / "facts.json", folder / "facts.json")
-    return folder
+    return Path(shutil.copytree(recording("runs") / name, folder, dirs_exist_ok=True))
 
 
 @pytest.fixture

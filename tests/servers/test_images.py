@@ -15,7 +15,7 @@ from tests.servers.rooted import serve
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.config.server import Server, load_server, server_names
+from s80lab.config.server import Server, ServerFile, load_server, server_names
 from s80lab.config.workload import expected_mix, job_text, load_workload
 from s80lab.image.build import build_image, image_folder
 
@@ -82,10 +82,9 @@ def test_every_type_of_transaction_is_good(name: str, protocol: str, root: Path)
 def test_a_server_that_refuses_its_settings_is_reported_with_its_last_words(root: Path, tmp_path: Path) -> None:
     """Settings of Dovecot 2.4, for Dovecot 2.3."""
     server = load_server("dovecot")
-    settings = tmp_path / "dovecot-new" / "rootfs" / "etc" / "dovecot" / "variant.conf"
-    settings.parent.mkdir(parents=True)
-    settings.write_text("dovecot_config_version = 2.4.1\nmail_driver = mbox\n")
-    new = Server(server.parts, [*server.origins, tmp_path / "dovecot-new.toml"])
+    settings = {"etc/dovecot/variant.conf": "dovecot_config_version = 2.4.1\nmail_driver = mbox\n"}
+    part = ServerFile(description="with new settings", files=settings)
+    new = Server({**server.parts, "dovecot-new": part}, [*server.origins, tmp_path / "dovecot-new.toml"])
     served = serve(new, image_of(server), root, "")
     assert served.code == 1
     assert re.search(

@@ -19,7 +19,7 @@ from s80lab.commands import claims
 from s80lab.commands.measured import latest_runs
 from s80lab.commands.pages import PAPER, write_pages
 from s80lab.commands.parts import parse_seeds
-from s80lab.results.reference import SUFFIX, result_names, unpack, write_pack
+from s80lab.results.reference import SUFFIX, find_pack, result_names, unpack, write_pack
 from s80lab.results.run_folder import MANIFEST, STATS, TRANSACTIONS, RunFolder
 
 # Of a run's folder: what the tables and pictures are made from.
@@ -99,7 +99,7 @@ def _changed(name: str) -> Iterator[Path]:
         folder = place / name
         folder.mkdir()
         if name in result_names():
-            unpack(name, folder)
+            unpack(find_pack(name), folder)
         yield folder
         write_pack(folder, _pack(name))
 

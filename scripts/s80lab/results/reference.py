@@ -76,26 +76,29 @@ def unpacked(name: str) -> Path:
     The folder is in the lab. If the lab cannot be written, the folder is a temporary one, which is removed when the
     process ends. UserError if there is no pack of this name, or if the pack is damaged.
     """
-    key = sha256(_read(find_pack(name))).hexdigest()
-    folder = pages_folder(name)
+    return unpacked_pack(find_pack(name), pages_folder(name))
+
+
+def unpacked_pack(pack: Path, folder: Path) -> Path:
+    """The folder, or a temporary one if it cannot be written, with the files of the pack; see `unpacked`."""
+    key = sha256(_read(pack)).hexdigest()
     if _is_unpacked(folder, key):
         return folder
     if not _can_write(folder.parent):
-        folder = _temporary() / name
+        folder = _temporary() / folder.name
         if not _is_unpacked(folder, key):
-            unpack(name, folder)
+            unpack(pack, folder)
         return folder
-    with held(folder.parent / f".{name}.lock", lambda: None):
+    with held(folder.parent / f".{folder.name}.lock", lambda: None):
         if not _is_unpacked(folder, key):
             with staging(folder) as partial:
-                unpack(name, partial)
+                unpack(pack, partial)
     return folder
 
 
-def unpack(name: str, folder: Path) -> None:
-    """Write the files of a result into the folder. The last file is the mark that the folder is complete. UserError if
-    there is no pack of this name, or if the pack is damaged."""
-    pack = find_pack(name)
+def unpack(pack: Path, folder: Path) -> None:
+    """Write the files of a pack into the folder; last, the mark that the folder is complete. UserError if the pack is
+    damaged."""
     content = _read(pack)
     for entry, data in _entries(pack, content):
         target = folder / entry

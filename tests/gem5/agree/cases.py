@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Recorded replays through gem5's Ruby: what was played, on which machine, and what Ruby counted.
 
-A folder under data/ holds case.json and stats.txt.gz (the rows that are used), and its accesses as a text trace, as a
-compressed order, or as the seed of s80lab.trace.drawn.
+A folder holds case.json and stats.txt (the rows that are used), and its accesses as a text trace, as the compressed
+order in data/, or as the seed of s80lab.trace.drawn.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tests.gem5.recorded import recording
 
 from s80lab.base import paths
 from s80lab.gem5.agree import agree
-from s80lab.trace import files, text
+from s80lab.trace import text
 from s80lab.trace.drawn import random_order
 from s80lab.trace.order import DTYPE, Order
 from s80lab.trace.setup import Setup
@@ -56,14 +57,13 @@ class Case:
         return order
 
     def stats(self) -> str:
-        return files.read(self.folder / "stats.txt.gz").decode()
+        return (self.folder / "stats.txt").read_text(encoding="utf-8")
 
 
 def cases() -> list[Case]:
     """All recorded ones."""
-    return [
-        Case(path.parent, json.loads(path.read_text(encoding="utf-8"))) for path in sorted(DATA.glob("*/case.json"))
-    ]
+    files = sorted(recording("agree").glob("*/case.json"))
+    return [Case(path.parent, json.loads(path.read_text(encoding="utf-8"))) for path in files]
 
 
 def pack(order: Order) -> bytes:

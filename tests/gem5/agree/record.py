@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Records what Ruby counts: python -m tests.ruby.record GEM5 [CASE ...] plays the cases (all of them) anew.
+"""Records what Ruby counts: python -m tests.gem5.agree.record GEM5 [CASE ...] plays the cases (all of them) anew;
+`python -m tests.gem5.recorded` then packs what Ruby counted.
 
 Needs a gem5 with MOESI_hammer; the tests need only what this has written.
 """
 
 from __future__ import annotations
 
-import gzip
 import json
 import sys
 import tempfile
@@ -25,7 +25,7 @@ def record(case: Case, gem5: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="s80lab-") as folder:
         replayed = replay.replay(order, made.machine, gem5, Path(folder))
     kept = transitions.trim(replayed.stats, RECORDED)
-    (case.folder / "stats.txt.gz").write_bytes(gzip.compress(kept.encode(), mtime=0))
+    (case.folder / "stats.txt").write_text(kept, encoding="utf-8")
     about = case.about | {"facts": replayed.facts, "accesses": len(order)}
     (case.folder / "case.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
     rows = agree.compare(transitions.parse(kept, case.name), order, made, case.name)

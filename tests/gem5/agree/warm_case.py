@@ -3,7 +3,8 @@
 
     python -m tests.gem5.agree.warm_case GEM5
 
-records it anew. It needs a gem5.opt with MOESI_hammer; the tests need only what this has written.
+records it anew; `python -m tests.gem5.recorded` then packs it. It needs a gem5.opt with MOESI_hammer; the tests need
+only what this has written.
 """
 
 from __future__ import annotations
@@ -16,19 +17,19 @@ from pathlib import Path
 from typing import Any
 
 from tests.gem5.agree import probe
-from tests.gem5.agree.cases import DATA
+from tests.gem5.recorded import recording
 
 from s80lab.gem5.agree import agree, replay, transitions, warm
 from s80lab.gem5.agree.categories import RECORDED
 from s80lab.gem5.agree.loading import ROW
 from s80lab.gem5.stats import BEGIN, END
-from s80lab.trace import files, tool
+from s80lab.trace import tool
 from s80lab.trace.drawn import random_order
 from s80lab.trace.order import Order
 from s80lab.trace.setup import Setup
 from s80lab.trace.tool import Begin
 
-FOLDER = DATA / "warm-random"
+FOLDER = recording("agree") / "warm-random"
 MACHINE, SETTINGS = "s80", ["l1i.size=1KiB", "l1d.size=2KiB", "l2.size=8KiB"]
 FIRST, ACCESSES, LINES = 6000, 9000, 300 * 19
 SETS = 16
@@ -51,7 +52,7 @@ def begin(folder: Path) -> Begin:
 
 
 def recorded(name: str) -> str:
-    return files.read(FOLDER / f"{name}.gz").decode()
+    return (FOLDER / name).read_text(encoding="utf-8")
 
 
 def facts() -> dict[str, Any]:
@@ -73,11 +74,11 @@ def record(gem5: Path) -> None:
             ("loading.txt", "\n".join(messages) + "\n"),
             ("following.txt", transitions.trim(following, RECORDED)),
         ):
-            (FOLDER / f"{dump}.gz").write_bytes(gzip.compress(kept.encode(), mtime=0))
+            (FOLDER / dump).write_text(kept, encoding="utf-8")
         _, different = probe.probe(begin(folder), made, gem5, folder, SETS)
         with gzip.open(folder / "gem5" / replay.TRANSITIONS, "rt", encoding="utf-8", errors="replace") as trace:
             rows = "".join(row for row in trace if probe.relevant(row))
-        (FOLDER / "transitions.txt.gz").write_bytes(gzip.compress(rows.encode(), mtime=0))
+        (FOLDER / "transitions.txt").write_text(rows, encoding="utf-8")
     (FOLDER / "facts.json").write_text(json.dumps(replayed.facts, indent=1) + "\n", encoding="utf-8")
     print(f"{len(different)} events of the probe differ")
 

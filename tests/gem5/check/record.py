@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Records the answers of a gem5 to the check: python -m tests.gem5.check.record GEM5 NAME
 
-The tests need only what this program has written. Of the statistics it keeps the counts of transitions.
+The tests need only what this program has written; `python -m tests.gem5.recorded` packs it. Of the statistics it keeps
+the counts of transitions.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from s80lab.base.hashing import file_hash
 from s80lab.gem5.agree import transitions
 from s80lab.gem5.check.run import check, sentence
 from s80lab.gem5.check.verdict import folder
-from s80lab.trace import files
 
 
 def record(gem5: Path, name: str) -> None:
@@ -34,7 +34,7 @@ def record(gem5: Path, name: str) -> None:
         stats = (facts.parent / "stats.txt").read_text(encoding="utf-8")
         kept = transitions.trim(stats, transitions.parse(stats, simulation)).splitlines()
         short = [line if line.startswith("-") else " ".join(line.split("#")[0].split()) for line in kept]
-        files.write(target / f"{simulation}.txt.gz", ("\n".join(short) + "\n").encode())
+        (target / f"{simulation}.txt").write_text("\n".join(short) + "\n", encoding="utf-8")
         shutil.copyfile(facts, target / f"{simulation}.json")
     print(f"{name}: {sentence(verdict)}")
 
