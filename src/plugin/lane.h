@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/types.h"
+#include "plugin/filter_key.h"
 #include "plugin/poll_loop.h"
 #include "plugin/polling.h"
 #include "stream/window.h"
@@ -105,10 +106,7 @@ private:
 
 struct alignas(64) Lane {
     static constexpr std::uint64_t kNever = ~std::uint64_t{0};
-    static constexpr std::uint64_t kLineMask = (std::uint64_t{1} << 41) - 1;
 
-    /// What the filter holds in this filter interval for a line of the virtual address space.
-    std::uint64_t filter_key(std::uint64_t line) const { return (line & kLineMask) | interval; }
     /// Whether an event of this filter interval represents a load or store of the line.
     bool filtered(std::uint64_t line, model::Kind kind) const {
         const auto entry = line % kFilterEntries;
@@ -124,7 +122,7 @@ struct alignas(64) Lane {
     /// a contender, the time slice or the share of the epoch ends.
     std::uint64_t check_at = 0;
     std::uint64_t block_id = 0;    ///< of the running block: see BlockWord
-    std::uint64_t interval = 0;    ///< number of the filter interval, above the line number; never 0
+    FilterKey filter_key;          ///< of what the filter holds
     std::uint64_t generation = 0;  ///< of the translations, shifted above the page number
     std::uint32_t attention = kUnbound;
     model::Context context;

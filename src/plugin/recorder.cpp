@@ -141,7 +141,7 @@ void Recorder::bind(void* vcpu_state, unsigned processor) {
     vcpus_.emplace_back(vcpu_state, lane);
     lane->attention = kAddressSpace | kTask;
     lane->per_cpu = base;
-    lane->interval = std::uint64_t{1} << 41;
+    lane->filter_key.begin();
     current_lane = lane;
     if (per_cpu_base_.size() == lanes_.size()) {
         windows_->start_clock();

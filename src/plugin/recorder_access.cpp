@@ -94,12 +94,10 @@ void Recorder::new_interval(Lane& lane) {
     lane.polling.begin_interval(lane.instructions);
     lane.interval_end = lane.instructions + machine_.filter_instructions;
     lane.check_at = next_check(lane);
-    lane.interval += std::uint64_t{1} << 41;
-    if (lane.interval == 0) {  // the number has come round: nothing old may match
+    if (!lane.filter_key.next()) {
         lane.loads.fill(0);
         lane.stores.fill(0);
         lane.fetches.fill(0);
-        lane.interval = std::uint64_t{1} << 41;
     }
 }
 
@@ -109,7 +107,7 @@ void Recorder::fetch(Lane& lane, model::Line line) {
         notes_[lane.processor].fetch(lane.block, static_cast<std::uint64_t>(line) << line_shift_);
         notes_[lane.processor].put(lane);
     }
-    lane.fetches[line % kFilterEntries] = line | lane.interval;
+    lane.fetches[line % kFilterEntries] = lane.filter_key(line);
 }
 
 inline std::uint64_t Recorder::translate(Lane& lane, std::uint32_t info, std::uint64_t address, Kind kind) {

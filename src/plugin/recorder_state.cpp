@@ -54,7 +54,7 @@ Windows::State Recorder::restore(const model::Extra& extra) {
         Lane& lane = *lanes_[processor];
         lane.attention = kAddressSpace | kTask;
         lane.per_cpu = base;
-        lane.interval = std::uint64_t{1} << 41;
+        lane.filter_key.begin();
     }
     const model::Statistics& stats = hierarchy_->stats();
     state.instructions = stats.sum(model::Stat::instructions);

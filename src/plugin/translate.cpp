@@ -261,7 +261,7 @@ void translate(qemu_plugin_tb* tb) {
 inline void fetch_lines(Lane& lane, model::Line first, unsigned count) {
     lane.accesses[static_cast<unsigned>(Kind::ifetch)] += count;
     for (model::Line line = first; line != first + count; ++line) {
-        if (lane.fetches[line % kFilterEntries] != (line | lane.interval)) [[unlikely]] {
+        if (lane.fetches[line % kFilterEntries] != lane.filter_key(line)) [[unlikely]] {
             fetch_line(lane, line);
         }
     }
@@ -393,7 +393,7 @@ extern "C" __attribute__((visibility("hidden"))) void s80_block_executed(unsigne
     count_classes(*lane, word);
     ++lane->accesses[static_cast<unsigned>(Kind::ifetch)];
     const s80::model::Line line = word.line();
-    if (lane->fetches[line % kFilterEntries] != (line | lane->interval)) {
+    if (lane->fetches[line % kFilterEntries] != lane->filter_key(line)) {
         fetch_line(*lane, line);
     }
 }
