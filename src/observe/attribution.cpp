@@ -69,7 +69,7 @@ void Attribution::end(const Window& window) {
 }
 
 void Attribution::event(unsigned processor, const Event& event, std::int64_t clock) {
-    if (!active_ || !is_access(event.op)) {
+    if (!active_ || !event.is_access()) {
         return;
     }
     const Stream& stream = window_->streams[processor];
@@ -155,7 +155,7 @@ Miss Attribution::request(unsigned core, Line line, const Answered& answer) cons
     miss.writes = note_->writes;
     miss.core = static_cast<std::uint8_t>(core);
     miss.processor = static_cast<std::uint8_t>(processor_);
-    miss.kind = kind_of(event_->op);
+    miss.kind = event_->kind();
     miss.source = answer.source;
     miss.supplier = answer.supplier;
     miss.context = event_->context;

@@ -102,7 +102,7 @@ void Recorder::new_interval(Lane& lane) {
 }
 
 void Recorder::fetch(Lane& lane, model::Line line) {
-    windows_->add(lane, line, Op::ifetch);
+    windows_->add(lane, model::Event::access(Kind::ifetch, line));
     if (notes()) [[unlikely]] {
         notes_[lane.processor].fetch(lane.block, static_cast<std::uint64_t>(line) << line_shift_);
         notes_[lane.processor].put(lane);
@@ -248,8 +248,7 @@ void Recorder::device_access(Lane& lane, std::uint32_t info, std::uint64_t addre
         return;
     }
     if (const std::uint64_t line = qemu_plugin_hwaddr_phys_addr(hwaddr) >> line_shift_; line < lines_) {
-        windows_->add(lane, static_cast<model::Line>(line),
-                      kind == Kind::store ? Op::device_write : Op::device_read);
+        windows_->add(lane, model::Event::device(kind == Kind::store, static_cast<model::Line>(line)));
     }
 }
 

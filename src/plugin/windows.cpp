@@ -7,6 +7,7 @@
 
 namespace s80::plugin {
 
+using model::Event;
 using model::Kind;
 using model::Mark;
 using model::Op;
@@ -90,7 +91,7 @@ void Windows::interrupt(Lane& lane, Lane& target) {
     if ((target.attention & kHalted) == 0 || target.wake_signal >= 0) {
         return;
     }
-    add(lane, window_->signals, Op::signal);
+    add(lane, Event::signal(window_->signals));
     target.wake_signal = window_->signals++;
     target.wake_time = lane.share.time(lane.instructions);
     end_before_next_block(lane);  // the other one executes from this time on
@@ -137,7 +138,7 @@ void Windows::wake(Lane& lane) {
         lane.share.set(lane.instructions, std::max(lane.share.time(lane.instructions), woken));
     }
     if (lane.wake_signal >= 0) {
-        add(lane, static_cast<model::Line>(lane.wake_signal), Op::wait);
+        add(lane, Event::wait(static_cast<std::uint32_t>(lane.wake_signal)));
         lane.wake_signal = -1;
     }
 }
@@ -401,7 +402,7 @@ void Windows::access(Lane& lane, model::Line line, Kind kind) {
         found.readers != 0) [[unlikely]] {
         order(lane, line, found);
     }
-    add(lane, line, static_cast<Op>(kind));
+    add(lane, Event::access(kind, line));
     if (kind == Kind::store) {
         lane.stored = true;
         lane.polling.store();
@@ -439,7 +440,7 @@ void Windows::order(Lane& lane, model::Line line, const Conflicts::Found& found)
     } else if (found.storer_before != Conflicts::Found::kNobody) {
         const std::int64_t stored = lanes_[found.storer_before]->began + found.stored_time;
         const std::int64_t time = stored - lane.share.time(lane.instructions);
-        add(lane, model::Edge{found.storer_before, found.stored_at, model::Wait::before}.word(), Op::after);
+        add(lane, Event::after({found.storer_before, found.stored_at, model::Wait::before}));
         if (time > 0 && time <= longest_wait_) {
             lane.share.spend(time);
         }
@@ -456,7 +457,7 @@ void Windows::contend(Lane& lane, const Conflicts::Found& found) {
     const bool user = lane.context.entry() == model::Entry::user;
     contended_blocks_.add(lane.block_id, number_, user);
     if (found.miss || found.upgrade) {
-        (lane.out - 1)->way = 1;
+        (lane.out - 1)->know_stall();
         const unsigned stall = found.miss ? machine_.latency.cache : machine_.latency.upgrade;
         lane.share.spend(std::int64_t{stall} * Player::kUnit);
     }
@@ -501,7 +502,7 @@ void Windows::wait_for(Lane& lane, const model::Edge& edge) {
     }
     until = edge.number + 1;
     orders_.push_back({lane.processor, 0, edge});
-    add(lane, 0, Op::after);
+    add(lane, Event::after({}));
     orders_.back().position = static_cast<std::size_t>(lane.out - lane.stream->events.data()) - 1;
     lanes_[edge.processor]->awaited.push_back(edge.number);
 }
@@ -548,7 +549,7 @@ void Windows::number_edges() {
     for (const Order& order : orders_) {
         model::Edge edge = order.edge;
         edge.number = number(edge.processor, edge.number);
-        lanes_[order.processor]->stream->events[order.position].line = edge.word();
+        lanes_[order.processor]->stream->events[order.position].set_edge(edge);
     }
     orders_.clear();
 }

@@ -68,16 +68,17 @@ public:
             const Schedule& schedule, const State& state, std::size_t room = kRoom);
 
     // --- events of a processor, at its present instruction ---
-    void add(Lane& lane, model::Line line, model::Op op) {
+    void add(Lane& lane, model::Event event) {
+        using model::Event;
         using model::kLongestDelta;
         std::uint64_t delta = lane.instructions - lane.emitted_at;
         if (static_cast<std::uint64_t>(lane.out_end - lane.out) <= delta / kLongestDelta) [[unlikely]] {
             grow(lane);
         }
         for (; delta > kLongestDelta; delta -= kLongestDelta) {
-            *lane.out++ = model::Event{0, kLongestDelta, 0, model::Op::pass, 0, lane.context};
+            *lane.out++ = Event::pass().after_instructions(kLongestDelta, lane.context);
         }
-        *lane.out++ = model::Event{line, static_cast<std::uint16_t>(delta), 0, op, 0, lane.context};
+        *lane.out++ = event.after_instructions(delta, lane.context);
         lane.emitted_at = lane.instructions;
     }
     /// A load, a store or a walk: also keeps its order with the accesses that it conflicts with, and ends the

@@ -56,7 +56,7 @@ public:
         : out_(out), player_(player), first_(first), end_(first + count), hz_(machine.clock_hz) {}
 
     void event(unsigned processor, const model::Event& event, std::int64_t clock) override {
-        if (event.op > model::Op::walk) {
+        if (!event.is_access()) {
             return;
         }
         if (!begun_) {
@@ -104,10 +104,9 @@ public:
     /// instructions: those of the processor since its previous access, with the one that makes this access.
     void add(const Access& access, std::uint64_t instructions) {
         for (; instructions > model::kLongestDelta; instructions -= model::kLongestDelta) {
-            next(access, model::Op::pass, model::kLongestDelta);
+            next(access, model::Event::pass(), model::kLongestDelta);
         }
-        model::Event& event = next(access, static_cast<model::Op>(access.op), instructions);
-        event.line = access.line;
+        next(access, model::Event::access(access.kind(), access.line), instructions);
         model::Stream& stream = window_.streams[current_];
         ++stream.accesses[access.context][access.op];
         --stream.classes[access.context][static_cast<unsigned>(model::InstructionClass::other)];
@@ -132,8 +131,8 @@ public:
 private:
     static constexpr std::size_t kMost = 9000;  ///< events of a window
 
-    /// A new event of the access's processor, after `instructions` of no special class.
-    model::Event& next(const Access& access, model::Op op, std::uint64_t instructions) {
+    /// Adds an event of the access's processor, after `instructions` of no special class.
+    void next(const Access& access, model::Event event, std::uint64_t instructions) {
         if (!empty_ && (access.processor != current_ || window_.streams[current_].size == kMost)) {
             flush(model::Mark::none);
         }
@@ -144,16 +143,11 @@ private:
         if (stream.events.size() == stream.size) {
             stream.events.emplace_back();
         }
-        model::Event& event = stream.events[stream.size++];
-        event = model::Event{};
-        event.delta = static_cast<std::uint16_t>(instructions & model::kLongestDelta);
-        event.op = op;
-        event.context = access.who();
+        stream.events[stream.size++] = event.after_instructions(instructions, access.who());
         stream.use(access.who());
         stream.instructions[access.context] += instructions;
         stream.classes[access.context][static_cast<unsigned>(model::InstructionClass::other)] += instructions;
         instructions_ += instructions;
-        return event;
     }
 
     static model::InstructionClass class_of(model::Kind kind) {

@@ -21,26 +21,7 @@ enum class Op : std::uint8_t {
     device_write
 };
 
-/// One step of a processor's stream: `delta` instructions after the previous event, `op` happened.
-/// pass: no effect (carries a long delta).
-/// signal: the processor sent interrupt number `line` of this epoch.
-/// wait: the processor slept until that interrupt.
-/// after: an ordering edge (`Edge`, in `line`). What follows conflicts with an awaited event of another
-/// processor and is played after it.
-/// device_read, device_write: a device accessed that line at this time (never in a capture).
-/// `awaited`: an ordering edge of another processor may name this event, in this epoch or in the next.
-/// `way`: in L1-filtered epochs the way of the L1. In epochs that the plugin has just recorded, not 0 at an
-/// access whose stall is known as that of a conflict (Player::Pace).
-struct Event {
-    std::uint32_t line = 0;
-    std::uint16_t delta : 15 = 0;
-    std::uint16_t awaited : 1 = 0;
-    Op op : 4 = Op::pass;
-    std::uint8_t way : 4 = 0;
-    Context context;
-};
-static_assert(sizeof(Event) == 8);
-/// A longer one is carried by several events.
+/// Instructions between two events. A longer distance is carried by several events.
 inline constexpr std::uint64_t kLongestDelta = 0x7fff;
 
 /// What a processor waits for at an ordering edge.
@@ -73,13 +54,66 @@ struct Edge {
 };
 static_assert(kMaxCores <= 1U << Edge::kProcessorBits);
 
-inline bool is_access(Op op) {
-    return op <= Op::walk;
-}
-/// For access events only.
-inline Kind kind_of(Op op) {
-    return static_cast<Kind>(op);
-}
+/// One step of a processor's stream: `delta` instructions after the previous event, `op` happened. The
+/// functions `access` to `pass` make an event without instructions before it, in no context.
+struct Event {
+    std::uint32_t line = 0;  ///< of an access or a device; else read interrupt() or edge()
+    std::uint16_t delta : 15 = 0;
+    /// An ordering edge of another processor may name this event, in this epoch or in the next.
+    std::uint16_t awaited : 1 = 0;
+    Op op : 4 = Op::pass;
+    std::uint8_t way : 4 = 0;  ///< read it by l1_way() or stall_is_known()
+    Context context;
+
+    /// An access of the processor.
+    static constexpr Event access(Kind kind, Line line) { return make(static_cast<Op>(kind), line); }
+    /// A device accessed the line at this time. Never in a capture.
+    static constexpr Event device(bool writes, Line line) {
+        return make(writes ? Op::device_write : Op::device_read, line);
+    }
+    /// The processor sent interrupt number `interrupt` of this epoch.
+    static constexpr Event signal(std::uint32_t interrupt) { return make(Op::signal, interrupt); }
+    /// The processor slept until that interrupt.
+    static constexpr Event wait(std::uint32_t interrupt) { return make(Op::wait, interrupt); }
+    /// What follows conflicts with an awaited event of another processor and is played after it.
+    static constexpr Event after(Edge edge) { return make(Op::after, edge.word()); }
+    /// No effect: carries a long delta, or stands for an awaited access that every L1 absorbs.
+    static constexpr Event pass() { return make(Op::pass, 0); }
+    /// The same event, `delta` instructions after the previous one, in the context.
+    constexpr Event after_instructions(std::uint64_t delta, Context context) const {
+        Event event = *this;
+        event.delta = static_cast<std::uint16_t>(delta & kLongestDelta);
+        event.context = context;
+        return event;
+    }
+
+    constexpr bool is_access() const { return op <= Op::walk; }
+    constexpr bool is_device() const { return op >= Op::device_read; }
+    /// Of accesses only.
+    constexpr Kind kind() const { return static_cast<Kind>(op); }
+    /// Of signal and wait only.
+    constexpr std::uint32_t interrupt() const { return line; }
+    /// Of ordering edges only.
+    constexpr Edge edge() const { return Edge::of(line); }
+    constexpr void set_edge(Edge edge) { line = edge.word(); }
+
+    /// In L1-filtered epochs: the way of the L1 that the access finds or fills.
+    constexpr unsigned l1_way() const { return way; }
+    constexpr void set_l1_way(unsigned l1_way) { way = l1_way & 15; }
+    /// In epochs that the plugin has just recorded: the access's stall is known as that of a conflict
+    /// (Player::Pace).
+    constexpr bool stall_is_known() const { return way != 0; }
+    constexpr void know_stall() { way = 1; }
+
+private:
+    static constexpr Event make(Op op, std::uint32_t line) {
+        Event event;
+        event.op = op;
+        event.line = line;
+        return event;
+    }
+};
+static_assert(sizeof(Event) == 8);
 
 /// Data about an access for the log of misses, in addition to its event (observe/attribution.h).
 struct Note {

@@ -115,7 +115,7 @@ void Player::begin(const Window& window) {
             turns_.add(p, cursor.clock);
             const Event* const soon = cursor.at + std::min(kAhead, cursor.end - cursor.at);
             for (const Event* e = cursor.at; window.placed && e != soon; ++e) {
-                hierarchy_.prefetch(cursor.core, e->line, static_cast<Kind>(e->op));
+                hierarchy_.prefetch(cursor.core, e->line, e->kind());
             }
         }
         cursors_.push_back(cursor);
@@ -161,10 +161,10 @@ inline void Player::look_ahead(const Cursor& cursor, const Event* at) const {
     prefetch(at + kEventsAhead);
     const std::ptrdiff_t left = cursor.end - at;
     if (kPlaced && left > kAhead) {
-        hierarchy_.prefetch(cursor.core, at[kAhead].line, static_cast<Kind>(at[kAhead].op));
+        hierarchy_.prefetch(cursor.core, at[kAhead].line, at[kAhead].kind());
     }
-    if (kPlaced && left > kBusAhead && at[kBusAhead].op <= Op::walk) {
-        hierarchy_.prefetch_bus(cursor.core, at[kBusAhead].line, static_cast<Kind>(at[kBusAhead].op));
+    if (kPlaced && left > kBusAhead && at[kBusAhead].is_access()) {
+        hierarchy_.prefetch_bus(cursor.core, at[kBusAhead].line, at[kBusAhead].kind());
     }
 }
 
@@ -203,16 +203,17 @@ void Player::run(unsigned processor, std::int64_t until) {
                 observer->event(processor, event, clock);
             }
         }
-        if (event.op <= Op::walk) {
-            const Kind kind = static_cast<Kind>(event.op);
+        if (event.is_access()) {
+            const Kind kind = event.kind();
             if constexpr (kPlaced) {
                 hierarchy_.now(window_begin + clock);
-                clock += kUnit * hierarchy_.access_placed(core, event.line, kind, event.context, event.way);
+                clock +=
+                    kUnit * hierarchy_.access_placed(core, event.line, kind, event.context, event.l1_way());
             } else if (!l1s.satisfy(event.line, kind)) {
                 hierarchy_.now(window_begin + clock);
                 const std::int64_t stall = kUnit * hierarchy_.access(core, event.line, kind, event.context);
                 clock += stall;
-                if (event.way != 0) [[unlikely]] {
+                if (event.stall_is_known()) [[unlikely]] {
                     cursor.conflicts += stall;
                 }
             }
@@ -228,7 +229,7 @@ void Player::run(unsigned processor, std::int64_t until) {
             }
         } else if (event.op == Op::after) {
             cursor.clock = clock;
-            const Edge edge = Edge::of(event.line);
+            const Edge edge = event.edge();
             if (std::int64_t earlier = 0; passed(edge, earlier)) {
                 wait_in_order(cursor, event.context, edge, earlier);
                 clock = cursor.clock;
@@ -237,20 +238,20 @@ void Player::run(unsigned processor, std::int64_t until) {
                 break;
             }
         } else if (event.op == Op::signal) {
-            if (signal(event.line, clock)) {
+            if (signal(event.interrupt(), clock)) {
                 cursor.turn = clock;
                 break;  // the one that it woke may be behind now: choose again
             }
         } else if (event.op == Op::wait) {
-            if (sent(event.line) == kNotSent) {
+            if (sent(event.interrupt()) == kNotSent) {
                 cursor.block(event);
                 break;
             }
-            const std::int64_t woken = std::max(clock, sent(event.line));
+            const std::int64_t woken = std::max(clock, sent(event.interrupt()));
             cursor.idle += woken - clock;
             cursor.quiet(clock, woken);
             clock = woken;
-        } else if (event.op >= Op::device_read) {
+        } else if (event.is_device()) {
             hierarchy_.now(window_begin + clock);
             event.op == Op::device_read ? hierarchy_.device_read(event.line)
                                         : hierarchy_.device_write(event.line);
@@ -303,11 +304,11 @@ bool Player::played_awaited(unsigned processor) {
     bool woke = false;
     for (unsigned p = 0; p < cursors_.size(); ++p) {
         Cursor& c = cursors_[p];
-        if (c.waits_at != Op::after) {
+        if (c.waits_at.op != Op::after) {
             continue;
         }
-        if (const Edge edge = Edge::of(c.waits_for); edge.processor == processor && edge.number == number) {
-            c.waits_at = Op::pass;
+        if (const Edge edge = c.waits_at.edge(); edge.processor == processor && edge.number == number) {
+            c.unblock();
             wait_in_order(c, (c.at - 1)->context, edge, when);
             turns_.add(p, c.clock);
             woke = true;
@@ -375,8 +376,8 @@ bool Player::signal(std::uint32_t number, std::int64_t when) {
     bool woke = false;
     for (unsigned p = 0; p < cursors_.size(); ++p) {
         Cursor& c = cursors_[p];
-        if (c.waits_at == Op::wait && c.waits_for == number) {
-            c.waits_at = Op::pass;
+        if (c.waits_at.op == Op::wait && c.waits_at.interrupt() == number) {
+            c.unblock();
             c.idle += std::max<std::int64_t>(when - c.clock, 0);
             c.quiet(c.clock, std::max(c.clock, when));
             c.clock = std::max(c.clock, when);

@@ -83,20 +83,17 @@ private:
         std::uint64_t tail = 0;
         std::uint64_t instructions = 0;  ///< played
         unsigned core = 0;
-        std::uint32_t waits_for = 0;  ///< the `line` of the event at which it is blocked
-        std::int64_t conflicts = 0;   ///< of the clock: stalls by conflicts, and waits at edges
+        std::int64_t conflicts = 0;  ///< of the clock: stalls by conflicts, and waits at edges
         /// How far the clock is behind the other processors because their time slices came earlier
         /// (wait_in_order).
         std::int64_t behind = 0;
         /// Up to then it has polled in vain, as far as that is counted.
         std::int64_t in_vain = std::numeric_limits<std::int64_t>::min();
-        Op waits_at = Op::pass;  ///< the kind of that event; pass: not blocked
+        Event waits_at;  ///< the event at which it is blocked; pass: not blocked
         bool done = false;
-        bool blocked() const { return waits_at != Op::pass; }
-        void block(const Event& event) {
-            waits_for = event.line;
-            waits_at = event.op;
-        }
+        bool blocked() const { return waits_at.op != Op::pass; }
+        void block(const Event& event) { waits_at = event; }
+        void unblock() { waits_at = Event::pass(); }
         // Where threads share their core's issue slots:
         bool runs_on = false;
         Context of_tail;

@@ -51,13 +51,14 @@ constexpr unsigned kAwaitedBit = 47;
 void check_other(std::uint8_t byte, model::Line line, std::uint32_t signals, std::size_t processors) {
     const Step step{byte};
     const auto op = static_cast<Op>(step.op());
+    const model::Edge edge = model::Edge::of(line);
     if (op > Op::after || (step.awaited() && op != Op::pass)) {
         throw Malformed("has an event of an unknown kind");
     }
-    if (op == Op::after && model::Edge::of(line).processor >= processors) {
+    if (op == Op::after && edge.processor >= processors) {
         throw Malformed("has an ordering edge to a processor that the machine does not have");
     }
-    if (op == Op::after && model::Edge::of(line).wait > model::Wait::before) {
+    if (op == Op::after && edge.wait > model::Wait::before) {
         throw Malformed("has an ordering edge with an unknown kind of wait");
     }
     if ((op == Op::signal || op == Op::wait) && line >= signals) {
@@ -193,7 +194,7 @@ void Decoder::take_stream(model::Stream& stream, Lasts& lasts, std::uint32_t sig
     if (placed_) {
         const std::uint8_t* const ways = column(Column::ways).take_bytes(size);
         for (std::size_t i = 0; i < size; ++i) {
-            stream.events[i].way = ways[i] & 15;
+            stream.events[i].set_l1_way(ways[i]);
         }
     }
 }

@@ -105,7 +105,7 @@ void Encoder::add_stream(const model::Stream& stream, Lasts& lasts) {
     if (placed_) {
         std::uint8_t* ways = extend(column(Column::ways), stream.size);
         for (std::size_t i = 0; i < stream.size; ++i) {
-            ways[i] = stream.events[i].way;
+            ways[i] = static_cast<std::uint8_t>(stream.events[i].l1_way());
         }
     }
 }

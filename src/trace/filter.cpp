@@ -45,19 +45,21 @@ void L1Filter::drain() {
         const Event& event = seen_[i].event;
         const unsigned processor = seen_[i].processor;
         passed_[processor] += event.delta;
-        if (event.op > Op::walk) {
+        if (!event.is_access()) {
             if (event.op != Op::pass || event.awaited != 0) {
                 emit(processor, event);
             }
             continue;
         }
-        const unsigned way = access(core_[processor], event.line, static_cast<Kind>(event.op));
+        const unsigned way = access(core_[processor], event.line, event.kind());
         if (way != kAbsorbed) {
             Event placed = event;
-            placed.way = static_cast<std::uint8_t>(way & 15);
+            placed.set_l1_way(way);
             emit(processor, placed);
         } else if (event.awaited != 0) {
-            emit(processor, Event{0, 0, 1, Op::pass, 0, event.context});
+            Event pass = Event::pass().after_instructions(0, event.context);
+            pass.awaited = 1;
+            emit(processor, pass);
         }
     }
     waiting_ = 0;
@@ -141,11 +143,10 @@ void L1Filter::emit(unsigned processor, Event event) {
         stream.events.resize(needed * 2);
     }
     for (; delta > model::kLongestDelta; delta -= model::kLongestDelta) {
-        stream.events[stream.size++] = Event{0, model::kLongestDelta, 0, Op::pass, 0, event.context};
+        stream.events[stream.size++] = Event::pass().after_instructions(model::kLongestDelta, event.context);
     }
-    event.delta = static_cast<std::uint16_t>(delta);
+    stream.events[stream.size++] = event.after_instructions(delta, event.context);
     delta = 0;
-    stream.events[stream.size++] = event;
 }
 
 void L1Filter::end(const model::Window& window) {

@@ -101,7 +101,7 @@ public:
     void begin(const Window& window) override { instructions_.resize(window.streams.size()); }
     void event(unsigned processor, const Event& event, std::int64_t) override {
         instructions_[processor] += event.delta;
-        if (is_access(event.op)) {
+        if (event.is_access()) {
             played_.emplace(Place{processor, instructions_[processor], event.op, event.line}, played_.size());
         }
     }

@@ -173,12 +173,12 @@ TEST_F(WindowsTest, AFullStreamEndsTheEpochBeforeTheNextBlock) {
     begin(1);
     for (unsigned i = 0; i < kFits; ++i) {
         execute(1, 10);
-        windows_.add(lane(1), i, Op::load);
+        windows_.add(lane(1), model::Event::access(model::Kind::load, i));
     }
     EXPECT_FALSE(windows_.slice_over(lane(1)));
     execute(1, 10);
-    windows_.add(lane(1), 98, Op::load);
-    windows_.add(lane(1), 99, Op::store);  // of the same block
+    windows_.add(lane(1), model::Event::access(model::Kind::load, 98));
+    windows_.add(lane(1), model::Event::access(model::Kind::store, 99));  // of the same block
     EXPECT_TRUE(windows_.slice_over(lane(1)));
     EXPECT_EQ(lane(1).check_at, 0U) << "asks for the end";
     EXPECT_EQ(closed(), 0U);
@@ -196,7 +196,7 @@ TEST_F(WindowsTest, AFullStreamEndsTheEpochIfQemuEndsTheSlice) {
     begin(0);
     execute(0, 10);
     for (unsigned i = 0; i <= kFits; ++i) {
-        windows_.add(lane(0), i, Op::load);
+        windows_.add(lane(0), model::Event::access(model::Kind::load, i));
     }
     begin(1);
     ASSERT_EQ(closed(), 1U);
@@ -207,7 +207,7 @@ TEST_F(WindowsTest, AFullStreamEndsTheEpochIfQemuEndsTheSlice) {
 TEST_F(WindowsTest, ALongDeltaIsCarriedByPasses) {
     begin(0);
     execute(0, 100'000);
-    windows_.add(lane(0), 7, Op::ifetch);
+    windows_.add(lane(0), model::Event::access(model::Kind::ifetch, 7));
     windows_.finish();
     ASSERT_EQ(events(0, 0).size(), 4U);
     for (unsigned i = 0; i < 3; ++i) {
@@ -222,17 +222,17 @@ TEST_F(WindowsTest, ALongDeltaIsCarriedByPasses) {
 TEST_F(WindowsTest, TheLongestDeltaIsOneEvent) {
     begin(0);
     execute(0, 32'767);
-    windows_.add(lane(0), 7, Op::ifetch);
+    windows_.add(lane(0), model::Event::access(model::Kind::ifetch, 7));
     windows_.finish();
     EXPECT_EQ(events(0, 0).size(), 1U);
 }
 
 TEST_F(WindowsTest, ALongDeltaThatDoesNotFitIsRecordedWhole) {
     begin(0);
-    windows_.add(lane(0), 1, Op::load);
-    windows_.add(lane(0), 2, Op::load);
+    windows_.add(lane(0), model::Event::access(model::Kind::load, 1));
+    windows_.add(lane(0), model::Event::access(model::Kind::load, 2));
     execute(0, 200'000);
-    windows_.add(lane(0), 3, Op::load);
+    windows_.add(lane(0), model::Event::access(model::Kind::load, 3));
     windows_.finish();
     EXPECT_EQ(events(0, 0).size(), 2U + 6U + 1U);
     EXPECT_EQ(instructions(closed(0).streams[0]), 200'000U);

@@ -29,7 +29,7 @@ protected:
         static constexpr const char* kNames[] = {"fetch", "load", "store", "walk", "pass", "signal", "wait"};
         std::vector<std::string> all;
         for (const model::Event& e : events(epoch, processor)) {
-            const model::Edge edge = model::Edge::of(e.line);
+            const model::Edge edge = e.edge();
             std::string text =
                 e.op == Op::after
                     ? "after " + std::to_string(edge.processor) + '.' + std::to_string(edge.number)
@@ -85,8 +85,8 @@ TEST_F(EdgeTest, ALoadAfterAPauseWaitsForTheStoreHoweverLate) {
     lane(1).paused = true;
     load(1, 70);
     windows_.finish();
-    EXPECT_EQ(model::Edge::of(event(0, 1, 0).line).wait, model::Wait::store);
-    EXPECT_EQ(model::Edge::of(event(0, 2, 0).line).wait, model::Wait::transfer);
+    EXPECT_EQ(event(0, 1, 0).edge().wait, model::Wait::store);
+    EXPECT_EQ(event(0, 2, 0).edge().wait, model::Wait::transfer);
     EXPECT_FALSE(lane(1).paused) << "its next time slice does not poll";
 }
 
@@ -94,7 +94,7 @@ TEST_F(EdgeTest, AStoreKeepsTheOrderWithLoadsOnly) {
     load(0, 70);
     store(1, 70);
     windows_.finish();
-    EXPECT_EQ(model::Edge::of(event(0, 1, 0).line).wait, model::Wait::nothing);
+    EXPECT_EQ(event(0, 1, 0).edge().wait, model::Wait::nothing);
 }
 
 // --- time that conflicts take ---
@@ -395,7 +395,7 @@ TEST_F(ConflictTimeTest, AFirstStoreAndALaterOneAreTwoWaitsOfAPoll) {
     std::vector<model::Wait> waits;
     for (const model::Event& e : events(0, 1)) {
         if (e.op == Op::after) {
-            waits.push_back(model::Edge::of(e.line).wait);
+            waits.push_back(e.edge().wait);
         }
     }
     EXPECT_EQ(waits, (std::vector{model::Wait::transfer, model::Wait::store, model::Wait::later}));
@@ -471,7 +471,7 @@ TEST_F(EdgeTest, WalksAreLoads) {
 TEST_F(EdgeTest, FetchesHaveNoOrder) {
     store(0, 70);
     begin(1);
-    windows_.add(lane(1), 70, Op::ifetch);
+    windows_.add(lane(1), model::Event::access(model::Kind::ifetch, 70));
     EXPECT_FALSE(windows_.slice_over(lane(1)));
     store(0, 70);
     EXPECT_FALSE(over_);
@@ -593,7 +593,7 @@ TEST_F(EdgeTest, AContendedLineIsAwaitedInTheNextEpoch) {
     windows_.finish();
     EXPECT_EQ(stream(0, 0), (Stream{"load 71", "store 70!", "after 1.0", "store 70!"}));
     EXPECT_EQ(stream(2, 1), (Stream{"after 0.1", "load 70"}));
-    EXPECT_EQ(model::Edge::of(event(1, 2, 0).line).wait, model::Wait::before);
+    EXPECT_EQ(event(1, 2, 0).edge().wait, model::Wait::before);
 }
 
 TEST_F(ConflictTimeTest, AMissWaitsForAStoreOfTheLastEpoch) {

@@ -82,7 +82,7 @@ TEST_F(WindowsTest, AFullEpochTakesAnInterruptAndItsReceiverWakesInTheNextOne) {
     sleep(0, 1);
     begin(1);
     for (unsigned i = 0; i < kFits; ++i) {
-        windows_.add(lane(1), i, Op::load);
+        windows_.add(lane(1), model::Event::access(model::Kind::load, i));
     }
     windows_.interrupt(lane(1), lane(0));
     EXPECT_EQ(closed(), 0U);
