@@ -35,6 +35,7 @@ from s80lab.commands.process import EXEC_FAILED, sentence_of
 from s80lab.config.machine import load_machine, with_inclusion
 from s80lab.exec.added import Added
 from s80lab.exec.bring_back import bring_back, guest_and_host
+from s80lab.exec.compiled import keep_compiled
 from s80lab.exec.folder import REPORT, ExecRun, Record, exec_folder, run_name, write_record
 from s80lab.exec.functions import allocator, entry
 from s80lab.exec.image import build_plain
@@ -182,6 +183,7 @@ def _run_once(
     _check_region(folder, ended, request)
     inputs = {**shape.wanted(qemu).inputs, "files": file_hash(image), "plugin": file_hash(paths.PLUGIN)}
     image.unlink()
+    keep_compiled(folder / FILES, folder)
     back = dict(map(guest_and_host, request.get or [])) if first else {}
     notes, problems = bring_back(folder / FILES, back)
     settings = parse_settings(request.settings or [])

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from s80lab.analysis.misses.log import distinct
 from s80lab.analysis.misses.sharing import PATTERNS, lines_of, supply_of
 from s80lab.analysis.misses.sums import Sums
-from s80lab.exec.names import FREED, NO_ADDRESS, UNNAMED, Code, Data, Names
+from s80lab.exec.names import FREED, KERNEL_HALF, NO_ADDRESS, UNNAMED, Code, Data, Names
 from s80lab.exec.shape import RELAY
 
 MOST_LINES = 1000
@@ -248,13 +248,17 @@ def _rows_by_line(line: NDArray[np.int64], top: Sequence[int]) -> dict[int, NDAr
 def _named(sums: Sums, rows: NDArray[np.int64], names: Names, lines: bool = True) -> tuple[list[Code], list[Data]]:
     """Code and data of these records. lines: also the lines of the source of the code."""
     records = sums.records[rows]
-    tgid = sums.tgid[rows].tolist()
-    mapped = _since(records["first_ns"], names.processes.mapped_at)
-    allocated = _since(records["first_ns"], [*names.processes.mapped_at, *names.processes.allocated_at])
+    tgid, first = sums.tgid[rows], records["first_ns"]
+    # The kernel's code and data have the same names in all processes at all times.
+    own_code, own_data = (records[key] < np.uint64(KERNEL_HALF) for key in ("pc", "address"))
+    mapped = _since(np.where(own_code, first, 0), names.processes.mapped_at)
+    changes = [*names.processes.mapped_at, *names.processes.allocated_at]
+    allocated = _since(np.where(own_data, first, 0), changes)
     physical = _physical(sums, rows).tolist()
-    codes = list(zip(tgid, records["pc"].tolist(), mapped, strict=True))
+    codes = list(zip(np.where(own_code, tgid, 0).tolist(), records["pc"].tolist(), mapped, strict=True))
     size = np.left_shift(np.uint64(1), np.minimum(records["range"], 63).astype(np.uint64)).tolist()
-    places = list(zip(tgid, records["address"].tolist(), allocated, physical, size, strict=True))
+    whose = np.where(own_data, tgid, 0).tolist()
+    places = list(zip(whose, records["address"].tolist(), allocated, physical, size, strict=True))
     code, data = names.code(codes, lines), names.data(places)
     found = [code[place] for place in codes]
     return found, [_by_code(data[place], at) for place, at in zip(places, found, strict=True)]

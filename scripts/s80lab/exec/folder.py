@@ -23,6 +23,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.files import read_regular
 from s80lab.base.version import __version__
 from s80lab.config.machine import Machine, load_machine_text
+from s80lab.exec.compiled import read_compiled
 from s80lab.exec.contention import Contention, contention_of
 from s80lab.exec.counts import counts_of
 from s80lab.exec.image import plain_folder
@@ -132,7 +133,7 @@ class ExecRun:
             return None
         kernel = load_kernel(plain_folder())
         processes, memory = read_processes(self.folder / MAPPINGS), read_map(self.folder / MEMORY_MAP)
-        names = Names(self.files, processes, kernel, memory)
+        names = Names(self.files, processes, kernel, memory, compiled=read_compiled(self.folder))
         return contention_of(read_sums(self.folder / SUMS, kernel.system_calls), names)
 
     def as_json(self) -> dict[str, Any]:

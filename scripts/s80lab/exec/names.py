@@ -18,6 +18,7 @@ from s80lab.analysis.misses.names import NAMELESS
 from s80lab.analysis.misses.processes import AnonymousMapping, FileMapping, Object, Process, Processes
 from s80lab.analysis.misses.variables import MANGLED, Variable, Variables, demangled
 from s80lab.base.errors import UserError
+from s80lab.exec.compiled import Compiled
 from s80lab.exec.libraries import is_elf
 from s80lab.exec.shape import RANGE, RANGE_AT
 from s80lab.exec.tree import real_path
@@ -26,6 +27,7 @@ from s80lab.guest.kernel.facts import Kernel
 
 KERNEL_HALF = 1 << 63
 UNNAMED = "?"
+COMPILED = "compiled"
 NO_ADDRESS = (1 << 64) - 1
 _PAGE = 4096
 # Parts of files that begin before an address and are tried: a program that another one replaced may have lain there.
@@ -106,14 +108,15 @@ class _Module:
 
 @dataclass
 class Names:
-    """Finds names. files: the host's file of each path of the guest. memory: the guest's memory at the end. Each name
-    is looked up once."""
+    """Finds names. files: the host's file of each path of the guest. memory: the guest's memory at the end. compiled:
+    the code that each process compiled. Each name is looked up once."""
 
     files: Mapping[str, Path]
     processes: Processes
     kernel: Kernel
     memory: MemoryMap
     debug: DebugFiles = field(default_factory=DebugFiles)
+    compiled: Mapping[int, Compiled] = field(default_factory=dict)
     _elves: dict[str, _File | None] = field(default_factory=dict)
     _variables: dict[str, Variables] = field(default_factory=dict)
     _modules: dict[int, tuple[list[int], list[_Module]]] = field(default_factory=dict)
@@ -127,6 +130,9 @@ class Names:
             if pc >= KERNEL_HALF:
                 at = self.kernel.symbols.at(pc)
                 found[place] = Code("kernel", at[0].name if at else UNNAMED)
+                continue
+            if compiled := self._compiled(tgid, pc, ns):
+                found[place] = Code(COMPILED, compiled)
                 continue
             mapping = self.processes.code(tgid, pc, ns)
             file = None if mapping is None else self._file(mapping.path)
@@ -147,6 +153,17 @@ class Names:
                 for place in addresses[address]:
                     found[place] = replace(found[place], line=line)
         return _plain(found)
+
+    def _compiled(self, tgid: int, pc: int, ns: int) -> str:
+        """The function that a process, or the one that it was forked from, compiled; empty if there is none."""
+        seen: set[int] = set()
+        while self.compiled and tgid not in seen:
+            seen.add(tgid)
+            if tgid in self.compiled:
+                return self.compiled[tgid].name(pc)
+            process = self.processes.process(tgid, ns)
+            tgid = process.parent if process is not None and process.parent is not None else tgid
+        return ""
 
     def data(self, places: Iterable[Place]) -> dict[Place, Data]:
         """The data at each place."""
