@@ -15,6 +15,7 @@
 
 #include "plugin/decode.h"
 #include "plugin/qemu_api.h"
+#include "stats/statistics.h"
 
 namespace s80::plugin {
 
