@@ -58,5 +58,5 @@ def measured(made_runs: Path, tmp_path: Path) -> Lab:
     lab = Lab(tmp_path / "checkpoints", tmp_path / "results")
     shutil.copytree(made_runs, lab.results / "runs")
     for folder in sorted((lab.results / "runs").glob("imap*")):
-        insert_run(lab.results / "s80lab.sqlite", folder)
+        insert_run(lab.results / "s80lab.sqlite", RunFolder(folder))
     return lab

@@ -27,7 +27,7 @@ from s80lab.base.errors import UserError
 from s80lab.experiment.plan import Options
 from s80lab.results.database import insert_run
 from s80lab.results.identity import COLUMNS
-from s80lab.results.run_folder import MISS_STACKS
+from s80lab.results.run_folder import MISS_STACKS, RunFolder
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def mixed(lab: Lab) -> Runs:
     folder = lab.results / "runs" / "imape-3"
     manifest = json.loads((folder / "manifest.json").read_text())
     (folder / "manifest.json").write_text(json.dumps(manifest | {"protocol": "mesi"}))
-    insert_run(lab.database, folder)
+    insert_run(lab.database, RunFolder(folder))
     return lab.runs("imape")
 
 

@@ -13,6 +13,7 @@ from tests.lab import Lab
 from s80lab.experiment.plan import Options, designs
 from s80lab.results.database import insert_run
 from s80lab.results.metrics.derive import render
+from s80lab.results.run_folder import RunFolder
 
 BOOTS = 6
 USUAL = {"l2_mpki.all": 0.5, "miss_source.all.memory": 0.4, "e_share": 0.3, "e_to_m_share": 0.2, "cpi.all": 1.1}
@@ -55,7 +56,7 @@ def add_run(
         "reasons": [] if valid else ["2.20 closed-loop cycles per client measured, 3 are needed"],
     }
     (folder / "stats.json").write_text(render(stats))
-    insert_run(lab.results / "s80lab.sqlite", folder)
+    insert_run(lab.results / "s80lab.sqlite", RunFolder(folder))
     return name
 
 

@@ -21,6 +21,7 @@ from s80lab.base import paths
 from s80lab.commands.init import make_lab
 from s80lab.commands.line.app import declarations
 from s80lab.results.database import insert_run
+from s80lab.results.run_folder import RunFolder
 
 COLUMNS = 80
 DECLARED = list(declarations())
@@ -106,7 +107,7 @@ def prepared(tmp_path: Path, made_runs: Path, example_capture: Path) -> Place:
             manifest = json.loads((folder / "manifest.json").read_text())
             changed = {"run": folder.name, "scale": scale, "seed": seed}
             (folder / "manifest.json").write_text(json.dumps(manifest | changed))
-            insert_run(lab.results / "s80lab.sqlite", folder)
+            insert_run(lab.results / "s80lab.sqlite", RunFolder(folder))
     with lab.entered():
         keep("imapb-small-s1-full-00000001", example_capture)
         draw_checkpoint("warm-imapb-small-s1-00000001")

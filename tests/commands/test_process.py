@@ -15,6 +15,7 @@ from tests.lab import LIMIT_S
 
 from s80lab.commands.process import sentence_of
 from s80lab.results.database import insert_run
+from s80lab.results.run_folder import RunFolder
 
 ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
 
@@ -43,7 +44,7 @@ def sentence(results: Path, *arguments: str, **environment: str) -> str:
 
 @pytest.mark.parametrize("ends", [signal.SIGTERM, signal.SIGINT])
 def test_an_endless_question_can_be_ended(runs: Path, ends: signal.Signals) -> None:
-    insert_run(runs.parent / "s80lab.sqlite", runs / "imapb-1")
+    insert_run(runs.parent / "s80lab.sqlite", RunFolder(runs / "imapb-1"))
     process = start(runs.parent, "query", ENDLESS)
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(2)
@@ -60,7 +61,7 @@ def test_a_damaged_database_is_one_sentence(tmp_path: Path, command: tuple[str, 
 
 def test_a_run_whose_folder_is_gone_is_listed_as_such(runs: Path) -> None:
     for name in ("imapb-1", "imapb-2"):
-        insert_run(runs.parent / "s80lab.sqlite", runs / name)
+        insert_run(runs.parent / "s80lab.sqlite", RunFolder(runs / name))
     (runs / "imapb-2").rename(runs / "moved")
     said, _ = start(runs.parent, "list").communicate(timeout=LIMIT_S)
     assert "imapb-2 (its folder is missing" in said

@@ -27,6 +27,7 @@ from s80lab.config.machine import Machine
 from s80lab.results.database import insert_run
 from s80lab.results.metrics.derive import REGISTRY
 from s80lab.results.query import select
+from s80lab.results.run_folder import RunFolder
 
 PAGE = paths.ROOT / "docs" / "guides" / "troubleshooting.md"
 NOT_IN_REPORTS = "turns_m"
@@ -35,7 +36,7 @@ NOT_IN_REPORTS = "turns_m"
 @pytest.fixture
 def measured(runs: Path) -> Lab:
     """A lab with one run in its database."""
-    insert_run(runs.parent / "s80lab.sqlite", runs / "imapb-1")
+    insert_run(runs.parent / "s80lab.sqlite", RunFolder(runs / "imapb-1"))
     return Lab(runs.parent / "checkpoints", runs.parent)
 
 
@@ -93,7 +94,7 @@ def test_old_metric_in_a_query_is_refused_with_the_new_name(measured: Lab, old: 
 @pytest.mark.parametrize("name", ["body_mbit_per_s", "turn_length.median"])
 def test_old_metric_of_an_old_run_can_be_selected(made_runs: Path, tmp_path: Path, name: str) -> None:
     database = tmp_path / "s80lab.sqlite"
-    insert_run(database, made_runs / "imapb-1")
+    insert_run(database, RunFolder(made_runs / "imapb-1"))
     with closing(sqlite3.connect(database)) as connection, connection:
         connection.execute("INSERT INTO metric VALUES ('imapb-1', ?, '', 5.0)", [name])
     assert select(database, f"SELECT value FROM metric WHERE name = '{name}'")[1] == [(5.0,)]

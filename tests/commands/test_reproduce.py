@@ -9,12 +9,13 @@ from pathlib import Path
 from tests.lab import Lab
 
 from s80lab.results.database import insert_run
+from s80lab.results.run_folder import RunFolder
 
 
 def reseed(lab: Lab, name: str, seed: int) -> None:
     path = lab.results / "runs" / name / "manifest.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"seed": seed}))
-    insert_run(lab.results / "s80lab.sqlite", path.parent)
+    insert_run(lab.results / "s80lab.sqlite", RunFolder(path.parent))
 
 
 def test_the_page_is_of_the_runs_that_there_are(measured: Lab) -> None:

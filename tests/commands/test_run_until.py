@@ -4,18 +4,25 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+import typer
+from rich.console import Console
 
 from s80lab.analysis.groups import Group, Run
 from s80lab.base.errors import UserError
+from s80lab.base.progress import Board
+from s80lab.commands import parts, run_tables
 from s80lab.commands import run as run_commands
+from s80lab.experiment import stages
 from s80lab.experiment.plan import Options, Plan
 from s80lab.experiment.precision import SHARES, Wanted, missing_seeds, parse_wanted, reached, statement
+from s80lab.results import run_folder
+from s80lab.results.run_folder import RunFolder
 
 
 def run(seed: int, memory: float, e: float = 0.5, reason: str = "") -> Run:
@@ -94,20 +101,19 @@ class Laboratory:
         self.rounds: list[list[int]] = []
         monkeypatch.setattr(run_commands, "make_plans", lambda names, options: self.plans(options.seeds))
         monkeypatch.setattr(run_commands, "run_pipeline", self.run)
-        monkeypatch.setattr(run_commands, "read_groups", lambda folders: [self.group(folders)])
+        monkeypatch.setattr(run_commands, "group_runs", lambda runs: [self.group(runs)])
 
     def plans(self, seeds: Any) -> list[Plan]:
         return [cast(Plan, SimpleNamespace(name="mix", seed=seed)) for seed in seeds]
 
-    def run(self, plans: list[Plan], *_: object) -> list[Path]:
+    def run(self, plans: list[Plan], *_: object) -> list[Run]:
         self.rounds.append([plan.seed for plan in plans])
-        return [Path(str(plan.seed)) for plan in plans]
+        return [run(plan.seed, random.Random(plan.seed).gauss(0.6, 0.02)) for plan in plans]
 
-    def group(self, folders: list[Path]) -> Group:
-        seeds = [int(folder.name) for folder in folders]
-        return Group("mix", tuple(run(seed, random.Random(seed).gauss(0.6, 0.02)) for seed in seeds))
+    def group(self, runs: list[Run]) -> Group:
+        return Group("mix", tuple(runs))
 
-    def until(self, wanted: Wanted) -> list[Path]:
+    def until(self, wanted: Wanted) -> list[Run]:
         return run_commands.run_until(self.plans([1, 2, 3]), Options(), wanted, 2, False, "nothing", print)
 
 
@@ -115,11 +121,11 @@ def test_seeds_are_added_in_rounds_that_keep_the_cores_busy(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lab = Laboratory(monkeypatch)
-    folders = lab.until(Wanted(0.02, ("memory",), 30))
-    assert reached(lab.group(folders), Wanted(0.02, ("memory",), 30))
+    runs = lab.until(Wanted(0.02, ("memory",), 30))
+    assert reached(lab.group(runs), Wanted(0.02, ("memory",), 30))
     assert lab.rounds[0] == [1, 2, 3]
     assert all(len(seeds) <= 2 for seeds in lab.rounds[1:])
-    assert [int(folder.name) for folder in folders] == list(range(1, len(folders) + 1))
+    assert [run.seed for run in runs] == list(range(1, len(runs) + 1))
     said = capsys.readouterr().out.splitlines()
     assert len(said) == len(lab.rounds)
     assert "not within 2 points" in said[0] and said[-1].endswith(": within 2 points")
@@ -128,3 +134,31 @@ def test_seeds_are_added_in_rounds_that_keep_the_cores_busy(
 def test_no_more_seeds_than_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
     lab = Laboratory(monkeypatch)
     assert len(lab.until(Wanted(0.001, ("memory",), 6))) == 6
+
+
+def test_statistics_of_a_new_run_are_read_once(runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the database over the progress line, the pages and the tables to the exit code."""
+    monkeypatch.setenv("S80LAB_RESULTS", str(tmp_path / "results"))
+    opened: list[str] = []
+    read = run_folder._read
+
+    def noted(path: Path, keys: Sequence[str]) -> dict[str, Any]:
+        opened.append(path.name)
+        return read(path, keys)
+
+    monkeypatch.setattr(run_folder, "_read", noted)
+
+    def work(_: object) -> list[RunFolder]:
+        pipeline = stages.Pipeline(Board(Console(quiet=True)))
+        new = RunFolder(runs / "imapb-1")
+        pipeline._to_database(new)
+        assert stages._short_of_a_result(new).startswith(", invalid: ")
+        return [new]
+
+    monkeypatch.setattr(parts, "on_board", work)
+    made = parts.run_pipeline([], 1, False, "run")
+    run_tables.show_runs(made, as_json=False, everything=True)
+    with pytest.raises(typer.Exit):
+        run_tables.end_invalid(made)
+    assert (runs / "imapb-1" / "report.html").is_file()
+    assert opened.count("stats.json") == 1

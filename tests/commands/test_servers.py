@@ -25,6 +25,7 @@ from s80lab.experiment.plan import Options
 from s80lab.image import build
 from s80lab.image.build import image_folder, is_current, load_image
 from s80lab.results.database import insert_run, list_runs
+from s80lab.results.run_folder import RunFolder
 
 
 @pytest.fixture
@@ -34,7 +35,7 @@ def uw(measured: Lab, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = measured.results / "runs" / "imape-3"
     manifest = json.loads((folder / "manifest.json").read_text())
     (folder / "manifest.json").write_text(json.dumps(manifest | {"server": "uw"}))
-    insert_run(measured.results / "s80lab.sqlite", folder)
+    insert_run(measured.results / "s80lab.sqlite", RunFolder(folder))
     return folder
 
 
@@ -80,7 +81,7 @@ def test_the_latest_runs_are_those_of_every_boot(measured: Lab, monkeypatch: pyt
         manifest = json.loads((folder / "manifest.json").read_text())
         seed = 12 if name == "imape-3" else 11
         (folder / "manifest.json").write_text(json.dumps(manifest | {"seed": seed, "boot": boot}))
-        insert_run(measured.results / "s80lab.sqlite", folder)
+        insert_run(measured.results / "s80lab.sqlite", RunFolder(folder))
     assert latest_runs(["imape"], "tiny") == list(runs.values())
     assert latest_runs(["imape"], "tiny", [11]) == [runs["imape-1"], runs["imape-2"]]
 
@@ -136,7 +137,7 @@ def say(lab: Lab, folder: Path, **more: object) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()) | more))
     load = json.loads((folder / "transactions.json").read_text())
     (folder / "transactions.json").write_text(json.dumps(load | {"think_ms": 50}))
-    insert_run(lab.results / "s80lab.sqlite", folder)
+    insert_run(lab.results / "s80lab.sqlite", RunFolder(folder))
 
 
 def test_runs_stand_for_a_workload_on_a_server(measured: Lab, monkeypatch: pytest.MonkeyPatch) -> None:

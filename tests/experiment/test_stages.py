@@ -21,6 +21,7 @@ from s80lab.experiment import checkpoint, resources
 from s80lab.experiment import stages as experiment_pipeline
 from s80lab.experiment.plan import Plan, Until
 from s80lab.experiment.stages import Drop, Pipeline
+from s80lab.results.run_folder import RunFolder
 
 
 def plans(seeds: Sequence[int], points: Sequence[str] = ("",), title: str = "mix") -> list[Plan]:
@@ -91,7 +92,8 @@ class Stages:
     ) -> list[Path]:
         self.said = io.StringIO()
         board = Board(Console(file=self.said))
-        return asyncio.run(Pipeline(board, jobs, **options).go(plans(seeds, points, title), until))
+        runs = asyncio.run(Pipeline(board, jobs, **options).go(plans(seeds, points, title), until))
+        return [run.path for run in runs]
 
     def drop(self, one: Any) -> None:
         if isinstance(one.seed, str):
@@ -129,11 +131,12 @@ class Stages:
         if self.plugin_fails:
             raise UserError(f"{qemu} does not load {plugin}")
 
-    def insert_run(self, database: Path, folder: Path) -> None:
-        self.entered.append(folder)
+    def insert_run(self, database: Path, run: RunFolder) -> None:
+        self.entered.append(run.path)
 
     def run_folder(self, folder: Path) -> Any:
-        return SimpleNamespace(reasons=("not in steady state",) if folder.name in self.cold else ())
+        reasons = ("not in steady state",) if folder.name in self.cold else ()
+        return SimpleNamespace(path=folder, reasons=reasons)
 
 
 @pytest.fixture

@@ -29,6 +29,7 @@ from s80lab.gem5.plan import Gem5Plan
 from s80lab.gem5.stages import OUT, Gem5Pipeline, finish
 from s80lab.report.write import print_experiment, write_run_report
 from s80lab.results.database import insert_run
+from s80lab.results.run_folder import RunFolder
 
 RECORDED = recording("runs") / "mail-restored"
 LENGTHS = {"warmup": 1_000_000, "measure": 2_000_000, "window": 1_000_000}
@@ -55,7 +56,7 @@ def test_a_run_is_in_the_database_and_has_a_report(plan: Gem5Plan, tmp_path: Pat
     own = Lab(tmp_path / "checkpoints", tmp_path / "results")
     folder = own.results / "runs" / "gem5-imapb-s80-sixteenth-s1-x"
     ended(plan, folder, {"7": 3, "20": 1})
-    insert_run(own.results / "s80lab.sqlite", folder)
+    insert_run(own.results / "s80lab.sqlite", RunFolder(folder))
     sources = "SELECT source, sum(misses) AS misses FROM v_miss_source_all WHERE kind = 'read' GROUP BY source"
     read = {row["source"]: row["misses"] for row in json.loads(own.call("query", "--format", "json", sources))}
     assert read["memory"] > read["O"] > read["E"] > read["M"] > read["S"] == 0

@@ -12,7 +12,7 @@ import pytest
 from tests.miss_log import details, named, small_log
 
 from s80lab.analysis.comparison.contrast import Comparison
-from s80lab.analysis.groups import read_groups
+from s80lab.analysis.groups import read_groups, read_runs
 from s80lab.analysis.misses.run import Analysis, keep
 from s80lab.analysis.misses.sharing import lines_of
 from s80lab.analysis.profile import Profile, Sample
@@ -47,7 +47,7 @@ def sweep(runs: Path, out: Path) -> str:
     folder = runs / "imape-1"
     manifest = folder / "manifest.json"
     manifest.write_text(manifest.read_text().replace("{", '{"varied": {"clients": "9"},', 1))
-    return write_sweep("sweep", sweep_groups([folder]), ("cpi.all",), out).read_text(encoding="utf-8")
+    return write_sweep("sweep", sweep_groups(read_runs([folder])), ("cpi.all",), out).read_text(encoding="utf-8")
 
 
 def reproduction(runs: Path, out: Path) -> str:

@@ -27,6 +27,7 @@ from s80lab.results import paper
 from s80lab.results.database import insert_run
 from s80lab.results.metrics.derive import REGISTRY
 from s80lab.results.query import select
+from s80lab.results.run_folder import RunFolder
 
 IDS = [f"C{number:02d}" for number in range(1, 31)]
 
@@ -97,7 +98,7 @@ def test_what_stands_beside_is_a_metric_of_a_run(claim: str, run_dir: Path) -> N
 def test_the_numbers_are_those_of_the_database(folders: list[Path], tmp_path: Path) -> None:
     database = tmp_path / "s80lab.sqlite"
     for folder in folders:
-        insert_run(database, folder)
+        insert_run(database, RunFolder(folder))
     groups = read_groups(folders)
     compared = 0
     for finding in findings(groups):
@@ -210,7 +211,7 @@ def test_the_command_tells_of_the_latest_runs(folders: list[Path], tmp_path: Pat
     lab = Lab(tmp_path / "checkpoints", tmp_path / "results")
     for folder in folders:
         copy = shutil.copytree(folder, lab.results / "runs" / folder.name)
-        insert_run(lab.results / "s80lab.sqlite", copy)
+        insert_run(lab.results / "s80lab.sqlite", RunFolder(copy))
     records = json.loads(lab.call("claims", "--scale", "tiny", "--json"))
     assert records == [finding.record() for finding in findings(read_groups(folders))]
     text = lab.call("claims", "imape", "--scale", "tiny")

@@ -16,6 +16,7 @@ from s80lab.report.exploration.page import MOST_ROWS, _shortened
 from s80lab.report.exploration.quantities import scatter_of
 from s80lab.report.page import Topic, csv_link, render
 from s80lab.report.tables import Cell, Row, Table
+from s80lab.results.run_folder import RunFolder
 
 SIZES = ("1MiB", "2MiB", "4MiB")
 MISSES = (6.0, 4.0, 5.0, 4.0, 3.0, 4.0)  # of the grid's points: protocol first, then size
@@ -24,7 +25,7 @@ GRID = Grid.parse([f"l2.size={','.join(SIZES)}", "protocol=msi,</script>"])
 
 def groups_of(run_dir: Path, reasons: tuple[str, ...] = ()) -> list[Group]:
     """A group per point of GRID, with the misses of MISSES; the first one with `reasons` for being invalid."""
-    run = read_run(run_dir)
+    run = read_run(RunFolder(run_dir))
     found = []
     for number, (point, misses) in enumerate(zip(GRID.points(), MISSES, strict=True)):
         why = list(reasons) if number == 4 else []

@@ -15,6 +15,7 @@ from s80lab.report.figures.miss_ratio import miss_ratio_pictures
 from s80lab.results.database import insert_run
 from s80lab.results.metrics.derive import render
 from s80lab.results.replays import replays_over_sizes
+from s80lab.results.run_folder import RunFolder
 
 SVG = "{http://www.w3.org/2000/svg}"
 KIB = 1024
@@ -33,7 +34,7 @@ def add_replay(database: Path, template: Path, size: int, mpki: float, *, form: 
     stats = json.loads((folder / "stats.json").read_text())
     stats["metrics"]["l2_mpki.all"] = mpki
     (folder / "stats.json").write_text(render(stats))
-    insert_run(database, folder)
+    insert_run(database, RunFolder(folder))
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from s80lab.analysis.groups import read_run
+from s80lab.analysis.groups import Run, read_runs
 from s80lab.analysis.sweep import check_shown, sweep_groups, swept
 from s80lab.base import paths
 from s80lab.base.errors import UserError
@@ -23,7 +23,7 @@ METRICS = ("throughput", "miss_source.all.memory", "cpi.all")
 
 
 @pytest.fixture
-def points(runs: Path) -> Sequence[Path]:
+def points(runs: Path) -> Sequence[Run]:
     """Two seeds at each of two client counts."""
     folders = [runs / f"imape-{number}" for number in (1, 2, 3)]
     folders.append(runs / "imapb-1")
@@ -32,10 +32,10 @@ def points(runs: Path) -> Sequence[Path]:
         manifest = json.loads(path.read_text()) | {"experiment": "figure", "mix": "imape", "workload": "imape"}
         path.write_text(json.dumps(manifest | {"seed": seed, "varied": {"workload": "imape", "clients": clients}}))
     (runs / "imapb-1" / "stats.json").write_text((runs / "imape-1" / "stats.json").read_text())
-    return folders
+    return read_runs(folders)
 
 
-def test_a_row_is_a_point_over_its_seeds(points: Sequence[Path]) -> None:
+def test_a_row_is_a_point_over_its_seeds(points: Sequence[Run]) -> None:
     groups = sweep_groups(points)
     table = sweep_table("figure", groups, METRICS)
     assert [row.label for row in table.rows] == ["clients 10", "clients 9"], (
@@ -53,7 +53,7 @@ def test_a_row_is_a_point_over_its_seeds(points: Sequence[Path]) -> None:
     assert [row.cells[-1].text for row in table.rows] == ["2", "2"]
 
 
-def test_the_page_has_curves_and_the_table_stands_beside_it(points: Sequence[Path], tmp_path: Path) -> None:
+def test_the_page_has_curves_and_the_table_stands_beside_it(points: Sequence[Run], tmp_path: Path) -> None:
     page = write_sweep("figure", sweep_groups(points), METRICS, tmp_path / "report")
     text = page.read_text(encoding="utf-8")
     assert (
@@ -66,7 +66,7 @@ def test_the_page_has_curves_and_the_table_stands_beside_it(points: Sequence[Pat
     assert str(tmp_path) not in text
 
 
-def test_ratios_are_of_the_same_seeds(points: Sequence[Path]) -> None:
+def test_ratios_are_of_the_same_seeds(points: Sequence[Run]) -> None:
     groups = sweep_groups(points)
     ratio = Ratio(metric="throughput", axis="clients", over="9", at="10", says="about 1")
     (row,) = ratio_table(groups, [ratio]).rows
@@ -83,7 +83,7 @@ def test_ratios_are_of_the_same_seeds(points: Sequence[Path]) -> None:
         ratio_table(groups, [ratio.model_copy(update={"axis": "client"})])
 
 
-def test_a_ratio_is_judged_by_what_the_paper_is_read_as(points: Sequence[Path]) -> None:
+def test_a_ratio_is_judged_by_what_the_paper_is_read_as(points: Sequence[Run]) -> None:
     groups = sweep_groups(points)
 
     def row(**bounds: float) -> tuple[str, str, str]:
@@ -92,8 +92,7 @@ def test_a_ratio_is_judged_by_what_the_paper_is_read_as(points: Sequence[Path]) 
         return found.cells[1].text, found.cells[2].text, found.detail
 
     assert row() == ("alike", "-", "")
-    for folder in points:
-        assert read_run(folder).reasons == ()
+    assert [run.reasons for run in points] == [()] * 4
     assert row(low=0.1, high=10.0) == ("alike (read as from 0.1 to 10)", "agrees", "")
     assert row(low=1000.0) == ("alike (read as from 1000)", "differs", "")
 
@@ -101,7 +100,7 @@ def test_a_ratio_is_judged_by_what_the_paper_is_read_as(points: Sequence[Path]) 
 @pytest.mark.parametrize(
     ("low", "verdict"), [(0.5, "agrees"), (0.92, "not comparable"), (1.08, "not comparable"), (1.2, "differs")]
 )
-def test_single_starts_near_the_bound_decide_nothing(points: Sequence[Path], low: float, verdict: str) -> None:
+def test_single_starts_near_the_bound_decide_nothing(points: Sequence[Run], low: float, verdict: str) -> None:
     """low: of the ratio that is measured."""
     groups = sweep_groups([points[0], points[2]])
     ratio = Ratio(metric="throughput", axis="clients", over="9", at="10", says="alike")
@@ -116,7 +115,7 @@ def test_single_starts_near_the_bound_decide_nothing(points: Sequence[Path], low
     )
 
 
-def test_a_metric_that_is_none_is_named(points: Sequence[Path]) -> None:
+def test_a_metric_that_is_none_is_named(points: Sequence[Run]) -> None:
     with pytest.raises(UserError, match=r"`show` names the metric `through_put`, which no report has: .*throughput"):
         sweep_table("figure", sweep_groups(points), ["through_put"])
 

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 from s80lab.results.database import insert_run
+from s80lab.results.run_folder import RunFolder
 
 
 def database_of_two_designs(runs: Path) -> Path:
@@ -14,7 +15,7 @@ def database_of_two_designs(runs: Path) -> Path:
     change(runs / "imape-3", protocol="mesi")
     path = runs.parent / "s80lab.sqlite"
     for folder in sorted(runs.glob("imap?-?")):
-        insert_run(path, folder)
+        insert_run(path, RunFolder(folder))
     return path
 
 

@@ -77,7 +77,7 @@ def test_the_rows_are_those_of_runs_entered_where_they_were_made(lab: Path, host
     assert gather(lab, *hosts) == Collected(runs=6, copied=6, entered=6, unfinished=0)
     local = runs.parent / "s80lab.sqlite"
     for folder in runs.glob("imap?-?"):
-        insert_run(local, folder)
+        insert_run(local, RunFolder(folder))
     assert rows(lab / "s80lab.sqlite") == rows(local)
     assert len(rows(local)["run"]) == 6 and rows(local)["latency"]
 

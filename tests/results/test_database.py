@@ -39,7 +39,7 @@ SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 def database(runs: Path) -> Path:
     path = runs.parent / "s80lab.sqlite"
     for folder in sorted(runs.glob("imap?-?")):
-        insert_run(path, folder)
+        insert_run(path, RunFolder(folder))
     return path
 
 
@@ -134,7 +134,7 @@ def test_a_run_says_whether_it_is_a_result_and_why_not(database: Path) -> None:
 
 def test_the_same_run_again_replaces_its_rows(database: Path, run_dir: Path) -> None:
     before = ask(database, "SELECT count(*) AS n FROM miss_source")
-    insert_run(database, run_dir)
+    insert_run(database, RunFolder(run_dir))
     assert ask(database, "SELECT count(*) AS n FROM miss_source") == before
     assert [run["id"] for run in list_runs(database)].count("imapb-1") == 1
 
@@ -149,7 +149,7 @@ def test_a_run_that_is_not_whole_is_refused(runs: Path, run_dir: Path) -> None:
     with pytest.raises(
         UserError, match=r"manifest.json: the run is incomplete \(status `interrupted` instead of `whole`\)"
     ):
-        insert_run(runs / "new.sqlite", run_dir)
+        insert_run(runs / "new.sqlite", RunFolder(run_dir))
     assert list_runs(runs / "new.sqlite") == []
 
 
@@ -161,10 +161,10 @@ def test_failed_first_write_leaves_no_database(runs: Path, run_dir: Path) -> Non
     (run_dir / "transactions.json").write_text(json.dumps(load))
     database = runs.parent / "results" / "s80lab.sqlite"
     with pytest.raises(UserError, match="imapb-1: the database cannot store a value of this run"):
-        insert_run(database, run_dir)
+        insert_run(database, RunFolder(run_dir))
     assert [path.name for path in database.parent.iterdir()] == [".s80lab.sqlite.lock"]
     (run_dir / "transactions.json").write_text(whole)
-    insert_run(database, run_dir)
+    insert_run(database, RunFolder(run_dir))
     assert len(list_runs(database)) == 1
 
 
@@ -178,7 +178,7 @@ def test_database_without_tables_counts_as_absent(tmp_path: Path, run_dir: Path,
     assert (database.stat().st_size > 0) == bool(pages)
     require_schema(database)
     assert list_runs(database) == []
-    insert_run(database, run_dir)
+    insert_run(database, RunFolder(run_dir))
     assert [run["id"] for run in list_runs(database)] == ["imapb-1"]
 
 
@@ -190,7 +190,7 @@ def test_first_writer_that_is_killed_leaves_no_database(runs: Path) -> None:
     )
     assert died.returncode == -9
     assert not path.exists() and list_runs(path) == []
-    insert_run(path, runs / "imapb-1")
+    insert_run(path, RunFolder(runs / "imapb-1"))
     assert [run["id"] for run in list_runs(path)] == ["imapb-1"]
     assert sorted(file.name for file in path.parent.iterdir()) == [".s80lab.sqlite.lock", "s80lab.sqlite"]
 
@@ -209,36 +209,37 @@ def test_report_of_changed_product_is_refused(run_dir: Path) -> None:
     stats = run_dir / "stats.json"
     stats.write_text(stats.read_text().replace("1", "2", 1))
     with pytest.raises(UserError, match=r"stats.json: the file differs from the file that s80lab wrote"):
-        read_run(run_dir)
+        read_run(RunFolder(run_dir))
 
 
 def test_changed_product_is_refused(runs: Path, run_dir: Path) -> None:
     record_products(RunFolder(run_dir))
     database = runs.parent / "s80lab.sqlite"
-    insert_run(database, run_dir)
+    insert_run(database, RunFolder(run_dir))
     stats = run_dir / "stats.json"
     stats.write_bytes(stats.read_bytes().replace(b"1", b"2", 1))
     with pytest.raises(UserError, match=r"imapb-1/stats.json: the file differs from the file that s80lab wrote"):
-        insert_run(database, run_dir)
+        insert_run(database, RunFolder(run_dir))
 
 
 def test_a_manifest_of_words_for_numbers_is_refused(runs: Path, run_dir: Path) -> None:
     manifest = json.loads((run_dir / "manifest.json").read_text()) | {"instructions": "many"}
     (run_dir / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(UserError, match="`instructions` must be a number, not 'many'"):
-        insert_run(runs.parent / "s80lab.sqlite", run_dir)
+        insert_run(runs.parent / "s80lab.sqlite", RunFolder(run_dir))
 
 
 def test_a_run_without_stats_is_refused(runs: Path, run_dir: Path) -> None:
     (run_dir / "stats.json").unlink()
     with pytest.raises(UserError, match=r"stats.json: cannot be read"):
-        insert_run(runs / "new.sqlite", run_dir)
+        insert_run(runs / "new.sqlite", RunFolder(run_dir))
 
 
 DYING_WRITER = """
 import os, signal, sys
 from pathlib import Path
 from s80lab.results import database
+from s80lab.results.run_folder import RunFolder
 
 connect = database.connect
 
@@ -253,13 +254,13 @@ def connect_and_die(path):
     return connection
 
 database.connect = connect_and_die
-database.insert_run(Path(sys.argv[1]), Path(sys.argv[2]))
+database.insert_run(Path(sys.argv[1]), RunFolder(Path(sys.argv[2])))
 """
 
 
 def test_a_writer_killed_in_the_middle_leaves_nothing_partial(runs: Path) -> None:
     path = runs.parent / "s80lab.sqlite"
-    insert_run(path, runs / "imapb-1")
+    insert_run(path, RunFolder(runs / "imapb-1"))
     before = ask(path, "SELECT count(*) AS n FROM miss_source")
     died = subprocess.run(
         [sys.executable, "-c", DYING_WRITER, path, runs / "imapb-2"],
@@ -269,7 +270,7 @@ def test_a_writer_killed_in_the_middle_leaves_nothing_partial(runs: Path) -> Non
     assert path.with_name(path.name + "-journal").exists()  # it really was in the middle
     assert ask(path, "SELECT id FROM run") == [{"id": "imapb-1"}]
     assert ask(path, "SELECT count(*) AS n FROM miss_source") == before
-    insert_run(path, runs / "imapb-2")
+    insert_run(path, RunFolder(runs / "imapb-2"))
     assert [run["id"] for run in list_runs(path)] == ["imapb-1", "imapb-2"]
 
 
@@ -277,7 +278,7 @@ def test_writers_at_the_same_time_wait_for_each_other(runs: Path) -> None:
     path = runs.parent / "s80lab.sqlite"
     folders = sorted(runs.glob("imap?-?"))
     with ThreadPoolExecutor(len(folders)) as pool:
-        list(pool.map(lambda folder: insert_run(path, folder), folders))
+        list(pool.map(lambda folder: insert_run(path, RunFolder(folder)), folders))
     assert len(list_runs(path)) == 6
 
 
@@ -289,14 +290,14 @@ def test_another_schema_is_refused_with_what_to_do(database: Path, run_dir: Path
         f"has schema {version} of an? {age} version of s80lab; this version needs schema {SCHEMA_VERSION}. Move the"
     )
     with pytest.raises(UserError, match=sentence):
-        insert_run(database, run_dir)
+        insert_run(database, RunFolder(run_dir))
 
 
 def test_a_file_that_is_no_database_is_refused(runs: Path, run_dir: Path) -> None:
     path = runs / "no.sqlite"
     path.write_text("this is no database, only a text of some length" * 30)
     with pytest.raises(UserError, match=r"no.sqlite: the run imapb-1 could not be written \(file is not a database"):
-        insert_run(path, run_dir)
+        insert_run(path, RunFolder(run_dir))
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_run_without_a_list_stays_readable(run_dir: Path) -> None:
     for name in ("snapshots.jsonl", "machine.toml"):
         (run_dir / name).unlink()
     assert is_whole(run_dir)
-    assert read_run(run_dir).manifest["run"] == "imapb-1"
+    assert read_run(RunFolder(run_dir)).manifest["run"] == "imapb-1"
 
 
 def with_logs(run_dir: Path) -> RunFolder:

@@ -15,6 +15,7 @@ from tests.results.designs import change, database_of_two_designs
 from s80lab.base.errors import UserError
 from s80lab.results.database import insert_run
 from s80lab.results.query import pooling_remark, select
+from s80lab.results.run_folder import RunFolder
 from s80lab.results.schema import list_tables
 
 
@@ -69,7 +70,7 @@ def test_mean_whose_source_has_no_design_is_remarked(database: Path) -> None:
 
 def test_query_command_warns_about_pooled_designs(measured: Lab, runs: Path) -> None:
     change(measured.results / "runs" / "imape-3", scale="small")
-    insert_run(measured.results / "s80lab.sqlite", measured.results / "runs" / "imape-3")
+    insert_run(measured.results / "s80lab.sqlite", RunFolder(measured.results / "runs" / "imape-3"))
     said = measured.call("query", "SELECT avg(e_share) AS e FROM v_design")
     assert "warning: a row of this result pools runs that differ in scale: add scale to SELECT" in " ".join(
         said.split()

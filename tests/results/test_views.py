@@ -52,7 +52,7 @@ def test_view_has_the_columns_of_v_run(database: Path, view: str) -> None:
 
 def test_view_without_valid_runs_is_empty(runs: Path) -> None:
     path = runs.parent / "other.sqlite"
-    insert_run(path, runs / "imapb-1")
+    insert_run(path, RunFolder(runs / "imapb-1"))
     assert all(not column(path, f"SELECT run FROM {view}") for view in PLAIN)
 
 

@@ -186,20 +186,29 @@ class Group:
         return not self.warm and of(metric).of_caches
 
 
-def read_run(run_dir: Path) -> Run:
+def read_run(run: RunFolder) -> Run:
     """Raises UserError if a file is missing or the run is incomplete."""
-    run = RunFolder(run_dir)
     check_products(run)
-    return Run(run.manifest, run.stats, run.load, run.misses, run_dir)
+    return Run(run.manifest, run.stats, run.load, run.misses, run.path)
+
+
+def read_runs(run_dirs: Sequence[Path]) -> list[Run]:
+    """Reads the runs in these folders."""
+    return [read_run(RunFolder(folder)) for folder in run_dirs]
 
 
 def read_groups(run_dirs: Sequence[Path]) -> list[Group]:
+    """Reads the runs in these folders and groups them; see `group_runs`."""
+    return group_runs(read_runs(run_dirs))
+
+
+def group_runs(of: Sequence[Run]) -> list[Group]:
     """Groups the runs. A group's label is its experiment and what differs from the experiment's file, for example
     `imapb · mesi · l2.size=2MiB`."""
-    if not run_dirs:
+    if not of:
         raise UserError("there are no runs for the report; run an experiment first")
     by_identity: dict[tuple[str, ...], list[Run]] = {}
-    for run in map(read_run, run_dirs):
+    for run in of:
         manifest = run.manifest
         others = (str(manifest[key]) for key in _IDENTITY)
         by_identity.setdefault((_workload(run), *others, design_text(manifest), varied(manifest)), []).append(run)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Sweeps: each combination of the values in an experiment's [sweep] is a point.
 
-sweep_groups(run_dirs)              one group per point, in the order of the sweep
+sweep_groups(runs)                  one group per point, in the order of the sweep
 sweep_entries(groups, metrics)      the metrics that a report of the sweep shows
 ratio_of(above, below, metric)      a metric at one point, divided by the metric at another point
 """
@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from s80lab.analysis.claims.rules import TOLERANCE, Band, Judgement, in_band
-from s80lab.analysis.groups import Group, read_groups
+from s80lab.analysis.groups import Group, Run, group_runs
 from s80lab.analysis.headline import ENTRIES as HEADLINE
 from s80lab.analysis.interval import Estimate, estimate
 from s80lab.analysis.observations import sample
@@ -34,9 +33,9 @@ USUAL = (
 )
 
 
-def sweep_groups(run_dirs: Sequence[Path]) -> list[Group]:
+def sweep_groups(runs: Sequence[Run]) -> list[Group]:
     """Groups of runs that differ in the seed only, labelled by their point of the sweep."""
-    groups = read_groups(run_dirs)
+    groups = group_runs(runs)
     grid = sweep_grid(groups).varying()
     return [Group(grid.label(point_of(group)), group.runs, group.excluded) for group in groups]
 

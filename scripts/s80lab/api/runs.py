@@ -22,6 +22,7 @@ from s80lab.report.record import metric_names
 from s80lab.report.write import write_experiment_report
 from s80lab.results.identity import COLUMNS
 from s80lab.results.metrics.derive import of
+from s80lab.results.run_folder import RunFolder
 
 if TYPE_CHECKING:
     import pandas
@@ -45,7 +46,7 @@ class Runs(Sequence[Run]):
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self.folders = list(folders)
-        self._runs = [Run(read_run(folder)) for folder in self.folders]
+        self._runs = [Run(read_run(RunFolder(folder))) for folder in self.folders]
 
     @overload
     def __getitem__(self, index: int) -> Run: ...

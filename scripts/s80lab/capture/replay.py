@@ -80,7 +80,7 @@ async def replay(
                     say(f"{folder.name} is replayed again: {why}")
                 await _play(capture, design, folder, progress, alone)
     if enter:
-        await asyncio.to_thread(insert_run, paths.database(), folder)
+        await asyncio.to_thread(insert_run, paths.database(), RunFolder(folder))
     return folder
 
 

@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 from typing import Literal
 
-from s80lab.analysis.groups import read_run
 from s80lab.base.errors import UserError
 from s80lab.base.files import whole
 from s80lab.base.progress import Board, Tally, about, instructions_text
@@ -28,6 +27,7 @@ from s80lab.experiment import checkpoint
 from s80lab.experiment.checkpoint import Checkpoint
 from s80lab.experiment.plan import Options, Plan
 from s80lab.report.write import write_pages
+from s80lab.results.run_folder import REPORT, RunFolder
 
 
 def capture(
@@ -77,12 +77,12 @@ def capture(
 
     made = on_board(work)
     folder = STORE.folder(made.name)
+    run = write_pages(RunFolder(folder))
     say(f"capture: {made.name}", sys.stdout)
     for one, totals in made.forms.items():
         say(f"{one}: {_totals(totals)}", sys.stdout)
-    say(f"live run: {made.live_mips:.0f} MIPS while recording; report: {write_pages(folder)}", sys.stdout)
-    reasons = read_run(folder).reasons
-    said = f"invalid (not a result): {'; '.join(reasons)}" if reasons else "valid"
+    say(f"live run: {made.live_mips:.0f} MIPS while recording; report: {folder / REPORT}", sys.stdout)
+    said = f"invalid (not a result): {'; '.join(run.reasons)}" if run.reasons else "valid"
     say(f"recorded region: {said}", sys.stdout)
     say(f"next: `s80lab explore {made.name} --vary protocol=msi,mesi,moesi`", sys.stdout)
     if out is not None:

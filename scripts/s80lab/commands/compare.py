@@ -133,7 +133,7 @@ def live(sides: Sequence[Named], selection: Selection, run: bool, misses: bool, 
         run_pipeline(plans, jobs, False, "run")
     found = [existing_runs(side, selection) if side in experiments else named_runs(side) for side in sides]
     for folder in (folder for of_side in found for folder in of_side.folders if RunFolder(folder).has_misses()):
-        write_pages(folder)  # with the misses by function, which a run in a shard does not have yet
+        write_pages(RunFolder(folder))  # with the misses by function, which a run in a shard does not have yet
     return found
 
 

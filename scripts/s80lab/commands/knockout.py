@@ -7,9 +7,8 @@ import glob
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
-from s80lab.analysis.groups import Group, read_groups
+from s80lab.analysis.groups import Group, Run, group_runs, read_run
 from s80lab.base import paths
 from s80lab.base.strict import load
 from s80lab.base.terminal import say
@@ -80,19 +79,19 @@ def _list(file: Changes, as_json: bool) -> None:
 def _measured(variant: str, plans: Sequence[Plan], keep: bool) -> Group:
     """The runs of a variant. The invalid ones are left out of its means, unless all are invalid."""
     found = [_there(plan) for plan in plans]
-    missing = [plan for plan, folder in zip(plans, found, strict=True) if folder is None]
+    missing = [plan for plan, run in zip(plans, found, strict=True) if run is None]
     # Without `keep`, the disk need not hold the checkpoints of all variants at once.
-    folders = run_pipeline(missing, 0, False, "run", drop="nothing" if keep else "built") if missing else []
-    measured = iter(folders)
-    (group,) = read_groups([folder or next(measured) for folder in found])
+    measured = iter(run_pipeline(missing, 0, False, "run", drop="nothing" if keep else "built") if missing else [])
+    (group,) = group_runs([run or next(measured) for run in found])
     return replace(group, label=variant)
 
 
-def _there(plan: Plan) -> Path | None:
-    """The folder of the plan's complete run from an earlier call; None if there is none. The checkpoint of the run may
+def _there(plan: Plan) -> Run | None:
+    """The plan's complete run from an earlier call; None if there is none. The checkpoint of the run may
     have been removed since, because equal inputs give an equal checkpoint."""
     wanted = plan.run_inputs("")
     for manifest in sorted(paths.runs().glob(f"{glob.escape(name_before_hash(plan))}*/manifest.json")):
-        if RunFolder(manifest.parent).manifest["inputs"] | {"warm": ""} == wanted:
-            return manifest.parent
+        run = RunFolder(manifest.parent)
+        if run.manifest["inputs"] | {"warm": ""} == wanted:
+            return read_run(run)
     return None

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from s80lab.analysis.groups import Run
 from s80lab.base import host
 from s80lab.base.errors import UserError
 from s80lab.base.terminal import say
@@ -19,12 +20,13 @@ from s80lab.experiment.estimate import estimate
 from s80lab.experiment.plan import Options, Plan, Until, draft, read_experiment
 from s80lab.experiment.stages import Drop, Pipeline
 from s80lab.gem5.check.run import require_certified
-from s80lab.gem5.plan import Gem5Plan, gem5_plans
+from s80lab.gem5.plan import gem5_plans
 from s80lab.gem5.stages import Gem5Pipeline
 from s80lab.guest.qemu import find_qemu
 from s80lab.image.build import image_folder, is_current
 from s80lab.image.choice import make_image
 from s80lab.report.write import write_pages
+from s80lab.results.run_folder import RunFolder
 
 __all__ = [
     "build_images",
@@ -84,27 +86,20 @@ def tell_estimate(plans: Sequence[Plan], jobs: int, again: bool = False) -> None
 
 def run_pipeline(
     plans: list[Plan], jobs: int, again: bool, until: Until, drop: Drop = "nothing", enter: bool = True
-) -> list[Path]:
-    """Build the checkpoints of the plans up to stage `until`; with `run`, also measure, and return the folders of the
-    runs, with their pages. enter: enter the runs into the database."""
-    folders = on_board(lambda board: Pipeline(board, jobs, again, drop, enter).go(plans, until))
-    return _with_pages(folders)
+) -> list[Run]:
+    """Build the checkpoints of the plans up to stage `until`; with `run`, also measure and write the pages of
+    the runs; return them. enter: enter the runs into the database."""
+    runs = on_board(lambda board: Pipeline(board, jobs, again, drop, enter).go(plans, until))
+    return [write_pages(run) for run in runs]
 
 
 def run_gem5(
     experiments: Sequence[str], options: Options, gem5: Path | None, jobs: int, again: bool, until: Until
-) -> dict[Path, Gem5Plan]:
-    """Like run_pipeline, in gem5; return the folder and the plan of each run."""
+) -> list[Run]:
+    """Like run_pipeline, in gem5."""
     drafts = [gem5_plans(name, options) for name in dict.fromkeys(experiments)]
     build_images(experiments, replace(options, scale=None))
     plans = [plan for complete in drafts for plan in complete(gem5)]
     require_certified(plans[0].gem5, x86=True)
-    folders = _with_pages(on_board(lambda board: Gem5Pipeline(board, jobs, again).go(plans, until)))
-    return dict(zip(folders, plans, strict=until == "run"))
-
-
-def _with_pages(folders: list[Path]) -> list[Path]:
-    """The folders, after the missing pages of their runs have been written."""
-    for folder in folders:
-        write_pages(folder)
-    return folders
+    folders = on_board(lambda board: Gem5Pipeline(board, jobs, again).go(plans, until))
+    return [write_pages(RunFolder(folder)) for folder in folders]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from s80lab.analysis.groups import Run, read_run
+from s80lab.analysis.groups import Run, read_runs
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.staging import scratch
@@ -78,7 +78,7 @@ def keep_reference(name: str, folders: list[Path]) -> tuple[Path, list[str]]:
     """
     if Path(name).name != name or name.startswith("."):
         raise UserError(f"{name} cannot name a reference result: write a plain name, for example small")
-    _require_results(list(map(read_run, folders)))
+    _require_results(read_runs(folders))
     with _changed(name) as target:
         shutil.rmtree(target / "runs", ignore_errors=True)
         for folder in folders:

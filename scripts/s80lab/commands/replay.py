@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from rich.console import Console
 
-from s80lab.analysis.groups import Group, read_groups, read_run
+from s80lab.analysis.groups import Group, group_runs, read_run, read_runs
 from s80lab.base import paths
 from s80lab.base.progress import Board
 from s80lab.base.strict import parse_settings
@@ -39,6 +39,7 @@ from s80lab.report.record import estimates_record, run_record
 from s80lab.report.terminal import print_table
 from s80lab.report.write import write_pages
 from s80lab.results.products import listed_run
+from s80lab.results.run_folder import REPORT, RunFolder
 
 MOST_PRINTED = 60
 """Designs up to which the terminal shows all of them; of more designs, it shows the Pareto front."""
@@ -63,12 +64,13 @@ def replay_command(
     report = sayer(as_json)
     report(design.sentence())
     (folder,) = _explore(opened, [design], 1, again)
-    page = write_pages(folder)
-    beside = [opened.live] if opened.live is not None and not design.varied else []
+    runs, page = [write_pages(RunFolder(folder))], folder / REPORT
+    if opened.live is not None and not design.varied:
+        runs.append(read_run(RunFolder(opened.live)))
     if as_json:
-        print_json({"runs": [run_record(read_run(one)) for one in (folder, *beside)], "report": str(page)})
+        print_json({"runs": [run_record(run) for run in runs], "report": str(page)})
     else:
-        show_tables(read_groups([folder, *beside]), everything, section)
+        show_tables(group_runs(runs), everything, section)
     report(f"report: {page}")
 
 
@@ -98,7 +100,7 @@ def explore_command(
     keys, first = ", ".join(axis.key for axis in varied.grid.axes), points[0][0].design
     sayer(as_json)(f"first of {counted(len(points[0]), 'design')}: {first.sentence()}; varied: {keys}")
     of_captures = [
-        [read_run(folder) for folder in _explore(one, [point.design for point in of_capture], jobs, again)]
+        read_runs(_explore(one, [point.design for point in of_capture], jobs, again))
         for one, of_capture in zip(captures, points, strict=True)
     ]
     groups = design_groups(varied.grid, points[0], of_captures)
@@ -172,7 +174,7 @@ def filter_error_command(capture: str, vary: list[str] | None, out: Path | None,
     runs = []
     for one in (full, filtered):
         designs = [point.design for point in resolve_points(one, grid, None, [])]
-        runs.append([read_run(folder) for folder in _explore(one, designs, jobs, False)])
+        runs.append(read_runs(_explore(one, designs, jobs, False)))
     target = out or TABLE
     text = table_text(filtered, *runs)
     table = write_table(target, text)

@@ -75,8 +75,8 @@ def _run(figures: Sequence[FigureOf], options: Options, jobs: int) -> dict[str, 
         say(f"minutes at most, if the runs do not exist yet: {', '.join(times)}")
     plans = _plans(figures, options) if figures else []
     folders: dict[str, list[Path]] = {}
-    for plan, folder in zip(plans, run_pipeline(plans, jobs, False, "run", drop="built"), strict=True):
-        folders.setdefault(plan.name, []).append(folder)
+    for plan, run in zip(plans, run_pipeline(plans, jobs, False, "run", drop="built"), strict=True):
+        folders.setdefault(plan.name, []).append(run.folder)
     return folders
 
 

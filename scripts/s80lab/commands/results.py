@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from rich.console import Console
 
-from s80lab.analysis.groups import read_groups
+from s80lab.analysis.groups import read_groups, read_runs
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.terminal import counted, say
@@ -53,11 +53,11 @@ def report_command(
         if unusable:
             raise UserError(f"{unusable} cannot be combined with --engine gem5; of gem5's runs only --machine selects")
         found = [folder for name in experiments for folder in shipped_runs(name, machine)]
-        show_runs(found, as_json, everything, section)
+        show_runs(read_runs(found), as_json, everything, section)
         return
     chosen = parse_seeds(seeds)
     if beside is None:
-        show_runs(latest_runs(experiments, scale, chosen, changes), as_json, everything, section)
+        show_runs(read_runs(latest_runs(experiments, scale, chosen, changes)), as_json, everything, section)
         return
     others = parse_seeds(beside, "--beside")
     pairs = [

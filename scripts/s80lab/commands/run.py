@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from s80lab.analysis.groups import Group, read_groups
+from s80lab.analysis.groups import Group, Run, group_runs
 from s80lab.base import host
 from s80lab.base.errors import UserError
 from s80lab.base.shard import by_hash
@@ -69,9 +69,9 @@ def run_command(
         run_shard(make_plans(experiments, options), shard, listed, jobs, again, drop, as_json)
         return
     if engine == "gem5":
-        folders = list(run_gem5(experiments, options, gem5, jobs, again, "run"))
-        show_runs(folders, as_json, everything, section)
-        end_invalid(folders)
+        runs = run_gem5(experiments, options, gem5, jobs, again, "run")
+        show_runs(runs, as_json, everything, section)
+        end_invalid(runs)
         return
     say = sayer(as_json)
     wanted = parse_wanted(until, of, max_seeds) if until else None
@@ -80,13 +80,13 @@ def run_command(
     plans = make_plans(experiments, options)
     tell_estimate(plans, jobs, again)
     if wanted:
-        folders = run_until(plans, options, wanted, jobs, again, drop, say)
+        runs = run_until(plans, options, wanted, jobs, again, drop, say)
     else:
-        folders = run_pipeline(plans, jobs, again, "run", drop)
-    show_runs(folders, as_json, everything, section)
+        runs = run_pipeline(plans, jobs, again, "run", drop)
+    show_runs(runs, as_json, everything, section)
     if wanted:
-        tell(folders, wanted, say)
-    end_invalid(folders)
+        tell(runs, wanted, say)
+    end_invalid(runs)
 
 
 def run_until(
@@ -97,25 +97,25 @@ def run_until(
     again: bool,
     drop: Drop,
     say: Callable[[str], None],
-) -> list[Path]:
+) -> list[Run]:
     """Run the seeds of the plans, then add seeds until each experiment's shares are precise enough.
 
     The number of seeds never exceeds the limit in `wanted`. A line after each round states the precision. again:
     measure the first round again.
     """
-    folders: dict[str, list[Path]] = {plan.name: [] for plan in plans}
+    runs: dict[str, list[Run]] = {plan.name: [] for plan in plans}
     seeds: dict[str, list[int]] = {plan.name: [] for plan in plans}
     todo = plans
     while todo:
-        for plan, folder in zip(todo, run_pipeline(todo, jobs, again, "run", drop), strict=True):
-            folders[plan.name].append(folder)
+        for plan, run in zip(todo, run_pipeline(todo, jobs, again, "run", drop), strict=True):
+            runs[plan.name].append(run)
             seeds[plan.name].append(plan.seed)
         again, todo = False, []
-        for name, whole in folders.items():
+        for name, whole in runs.items():
             tell(whole, wanted, say)
-            (group,) = read_groups(whole)
-            todo += _more(name, options, seeds[name], _step(group, wanted, jobs, len(folders)))
-    return [folder for whole in folders.values() for folder in whole]
+            (group,) = group_runs(whole)
+            todo += _more(name, options, seeds[name], _step(group, wanted, jobs, len(runs)))
+    return [run for whole in runs.values() for run in whole]
 
 
 def run_shard(
@@ -132,8 +132,8 @@ def run_shard(
         boots = missing_ready(to_do)
         show_list(chosen, lines, as_json, boots_s=sum(map(boot_cost, boots.values())))
     else:
-        folders = run_pipeline(list(chosen.items.values()), jobs, again, "run", drop, enter=False)
-        tell_shard(chosen, folders, as_json)
+        runs = run_pipeline(list(chosen.items.values()), jobs, again, "run", drop, enter=False)
+        tell_shard(chosen, [run.folder for run in runs], as_json)
 
 
 def _describe(plan: Plan) -> str:
@@ -141,9 +141,9 @@ def _describe(plan: Plan) -> str:
     return f"{plan.title} at {plan.scale_name}{point}, {plan.numbers}"
 
 
-def tell(folders: Sequence[Path], wanted: Wanted, say: Callable[[str], None]) -> None:
+def tell(runs: Sequence[Run], wanted: Wanted, say: Callable[[str], None]) -> None:
     """Print whether the wanted precision was reached: one line per group of runs."""
-    for group in read_groups(folders):
+    for group in group_runs(runs):
         say(statement(group, wanted))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
-from s80lab.analysis.groups import Group, read_groups
+from s80lab.analysis.groups import Group, Run, group_runs
 from s80lab.analysis.sweep import sweep_groups, swept
 from s80lab.base import paths
 from s80lab.base.errors import UserError
@@ -22,7 +22,6 @@ from s80lab.report.terminal import find_section, first_rows, print_groups, print
 from s80lab.report.validity import verdicts_with_reasons
 from s80lab.report.write import report_name, write_groups
 from s80lab.results.metrics.standing import RESULT, standing_of
-from s80lab.results.run_folder import RunFolder
 
 MOST_LINES = 22
 """Lines of a sweep's table on the terminal, without --all. The notes and the path of the page follow."""
@@ -30,11 +29,11 @@ INVALID = 3
 """Exit code of a command whose runs are complete, but not all of them valid."""
 
 
-def end_invalid(folders: Sequence[Path]) -> None:
+def end_invalid(runs: Sequence[Run]) -> None:
     """End the command with one sentence and the exit code INVALID if any of its runs is invalid."""
-    bad = sum(standing_of(RunFolder(folder).stats)[0] != RESULT for folder in folders)
+    bad = sum(standing_of(run.stats)[0] != RESULT for run in runs)
     if bad:
-        say(f"s80lab: {bad} of {counted(len(folders), 'run')} invalid (exit code {INVALID}); the report states why")
+        say(f"s80lab: {bad} of {counted(len(runs), 'run')} invalid (exit code {INVALID}); the report states why")
         raise typer.Exit(INVALID)
 
 
@@ -56,19 +55,18 @@ def show_tables(groups: Sequence[Group], everything: bool, section: str | None) 
         print_summary(groups, Console())
 
 
-def show_runs(folders: Sequence[Path], as_json: bool, everything: bool = False, section: str | None = None) -> None:
+def show_runs(runs: Sequence[Run], as_json: bool, everything: bool = False, section: str | None = None) -> None:
     """Print a summary of the runs and write a report over all of them. A sweep has one row per point. everything: print
     all tables; section: print one section of the report."""
-    sweeps: dict[str, list[Path]] = {}
-    for folder in folders:
-        manifest = RunFolder(folder).manifest
-        if swept(manifest):
-            sweeps.setdefault(manifest["experiment"], []).append(folder)
-    alone = [folder for folder in folders if not any(folder in of for of in sweeps.values())]
-    groups = read_groups(alone) if alone else []
+    sweeps: dict[str, list[Run]] = {}
+    for run in runs:
+        if swept(run.manifest):
+            sweeps.setdefault(run.manifest["experiment"], []).append(run)
+    alone = [run for run in runs if not swept(run.manifest)]
+    groups = group_runs(alone) if alone else []
     if as_json:
         pages = [*([_report(groups)] if groups else []), *(_sweep(*one, None) for one in sweeps.items())]
-        print_json({"groups": groups_record(read_groups(folders)), "reports": list(map(str, pages))})
+        print_json({"groups": groups_record(group_runs(runs)), "reports": list(map(str, pages))})
         return
     if groups:
         show_tables(groups, everything, section)
@@ -82,12 +80,12 @@ def _report(groups: Sequence[Group]) -> Path:
     return write_groups(name, groups, paths.results() / "reports" / name, paths.database())
 
 
-def _sweep(name: str, folders: Sequence[Path], console: Console | None, everything: bool = True) -> Path:
+def _sweep(name: str, runs: Sequence[Run], console: Console | None, everything: bool = True) -> Path:
     """Write the page of a sweep's runs; print their verdicts and their table on the console, if there is one.
 
     everything: print all rows, not only as many as fit into MOST_LINES.
     """
-    groups, metrics = sweep_groups(folders), load_experiment(name, {}).show
+    groups, metrics = sweep_groups(runs), load_experiment(name, {}).show
     if console is not None:
         for head, why in verdicts_with_reasons(groups):
             console.print(plain_text(head, "bold yellow"), plain_text(why))

@@ -53,9 +53,9 @@ def sweep_command(
         run_shard(plans, shard, listed, jobs, False, "nothing", as_json)
         return
     tell_estimate(plans, jobs)
-    folders = run_pipeline(plans, jobs, False, "run")
+    runs = run_pipeline(plans, jobs, False, "run")
     show(*compare_designs(points, selection), as_json)
-    end_invalid(folders)
+    end_invalid(runs)
 
 
 def select_runs(scale: str | None, seeds: str | None, boots: str | None) -> Selection:

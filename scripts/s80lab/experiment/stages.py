@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Container, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Literal
 
 from s80lab.base import host, paths
@@ -56,15 +55,16 @@ class Pipeline:
         self._tally = Tally(board, "", [])
         self._several = False  # ready checkpoints
 
-    async def go(self, plans: Sequence[Plan], until: Until = "run") -> list[Path]:
-        """Take the plans to a stage; return the folders of all measured runs (none before the stage `run`)."""
+    async def go(self, plans: Sequence[Plan], until: Until = "run") -> list[RunFolder]:
+        """Take the plans to a stage; return all measured runs (none before the stage `run`)."""
         tidy(self._board.say, paths.checkpoints(), paths.runs())
-        whole = [None if until != "run" or self._again else measured(plan) for plan in plans]
-        self._to_database(whole)
-        for folder in filter(None, whole):
-            if short := _short_of_a_result(folder):
-                self._board.say(f"{folder.name}: this run exists already{short}")
-        lacking = [plan for plan, folder in zip(plans, whole, strict=True) if folder is None]
+        folders = [None if until != "run" or self._again else measured(plan) for plan in plans]
+        whole = [None if folder is None else RunFolder(folder) for folder in folders]
+        for run in filter(None, whole):
+            self._to_database(run)
+            if short := _short_of_a_result(run):
+                self._board.say(f"{run.path.name}: this run exists already{short}")
+        lacking = [plan for plan, run in zip(plans, whole, strict=True) if run is None]
         if lacking:
             self._check_needs(lacking, until)
             for why in unused(lacking, until):
@@ -81,11 +81,13 @@ class Pipeline:
             points.setdefault(plan.ready_key, []).append(plan)
         self._several = len(points) > 1
         fresh = await self._points_of(points, until)
-        folders = [folder or next(fresh[plan.ready_key]) for plan, folder in zip(plans, whole, strict=True)]
-        return [folder for folder in folders if folder is not None]
+        runs = [run or next(fresh[plan.ready_key]) for plan, run in zip(plans, whole, strict=True)]
+        return [run for run in runs if run is not None]
 
-    async def _points_of(self, points: Mapping[str, Sequence[Plan]], until: Until) -> dict[str, Iterator[Path | None]]:
-        """The folders of each point's plans. If one of several points fails, the error follows when the other points
+    async def _points_of(
+        self, points: Mapping[str, Sequence[Plan]], until: Until
+    ) -> dict[str, Iterator[RunFolder | None]]:
+        """The runs of each point's plans. If one of several points fails, the error follows when the other points
         are complete."""
         if len(points) == 1:
             return {key: iter(await self._point(of_point, until)) for key, of_point in points.items()}
@@ -114,7 +116,7 @@ class Pipeline:
         )
         resources.require(needed, paths.checkpoints())
 
-    async def _apart(self, plans: Sequence[Plan], until: Until, failures: list[Exception]) -> list[Path | None]:
+    async def _apart(self, plans: Sequence[Plan], until: Until, failures: list[Exception]) -> list[RunFolder | None]:
         """Like `_point`, but an error is added to `failures` and does not stop the other points."""
         try:
             return await self._point(plans, until)
@@ -126,8 +128,8 @@ class Pipeline:
             )
         return []
 
-    async def _point(self, plans: Sequence[Plan], until: Until) -> list[Path | None]:
-        """The folders of the plans of one ready checkpoint, which is built only if a plan needs it."""
+    async def _point(self, plans: Sequence[Plan], until: Until) -> list[RunFolder | None]:
+        """The runs of the plans of one ready checkpoint, which is built only if a plan needs it."""
         async with self._points:
             if until == "ready":
                 await self._build_ready(plans[0])
@@ -149,7 +151,7 @@ class Pipeline:
                 checkpoint.drop(ready)
         return [task.result() for task in tasks]
 
-    async def _seed(self, plan: Plan, ready: Checkpoint | None, until: Until) -> Path | None:
+    async def _seed(self, plan: Plan, ready: Checkpoint | None, until: Until) -> RunFolder | None:
         # One slot for both: the run starts while its checkpoint is still in the host's memory.
         async with self._slots:
             built = not checkpoint.exists(plan.warm_name, plan.warm_key)
@@ -157,16 +159,15 @@ class Pipeline:
                 warm = await self._build_warm(plan, ready)
                 if until == "warm":
                     return None
-                folder = await self._measure(plan, warm)
-        self._to_database([folder])
+                run = await self._measure(plan, warm)
+        self._to_database(run)
         if self._drop == "warm" or (self._drop == "built" and built):
             checkpoint.drop(warm)
-        return folder
+        return run
 
-    def _to_database(self, folders: Sequence[Path | None]) -> None:
-        for folder in folders if self._enter else ():
-            if folder is not None:
-                insert_run(paths.database(), folder)
+    def _to_database(self, run: RunFolder) -> None:
+        if self._enter:
+            insert_run(paths.database(), run)
 
     async def _build_ready(self, plan: Plan) -> Checkpoint:
         point = f" at {plan.label}" if self._several and plan.varied else ""
@@ -199,11 +200,11 @@ class Pipeline:
         )
         return built
 
-    async def _measure(self, plan: Plan, warm: Checkpoint) -> Path:
+    async def _measure(self, plan: Plan, warm: Checkpoint) -> RunFolder:
         job = self._board.job(_name(plan))
-        folder = await measure(plan, warm, job)
-        job.done(f"complete: {folder.name}{_short_of_a_result(folder)}")
-        return folder
+        run = RunFolder(await measure(plan, warm, job))
+        job.done(f"complete: {run.path.name}{_short_of_a_result(run)}")
+        return run
 
 
 def _name(plan: Plan) -> str:
@@ -218,10 +219,9 @@ def _cost(plan: Plan) -> float:
     return resources.typical_s(plan.phases)
 
 
-def _short_of_a_result(folder: Path) -> str:
+def _short_of_a_result(run: RunFolder) -> str:
     """`, invalid: REASONS` for an invalid run, else an empty text."""
-    reasons = RunFolder(folder).reasons
-    return f", invalid: {'; '.join(reasons)}" if reasons else ""
+    return f", invalid: {'; '.join(run.reasons)}" if run.reasons else ""
 
 
 def _sizes(checkpoints: Mapping[str, Plan], but: Container[str] = ()) -> dict[str, int]:

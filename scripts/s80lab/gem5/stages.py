@@ -63,7 +63,7 @@ class Gem5Pipeline:
         tidy(self._board.say, paths.checkpoints(), paths.runs())
         whole = [None if until != "run" or self._again else measured(plan) for plan in plans]
         for folder in filter(None, whole):
-            insert_run(paths.database(), folder)
+            insert_run(paths.database(), RunFolder(folder))
             self._board.say(f"{folder.name}: this run exists already")
         lacking = [plan for plan, folder in zip(plans, whole, strict=True) if folder is None]
         if lacking:
@@ -140,7 +140,7 @@ class Gem5Pipeline:
                     job.say(f"this run is measured again: {why}")
                 with staging(folder) as partial:
                     await self._live(plan, warm, run_id, inputs, partial, job)
-        insert_run(paths.database(), folder)
+        insert_run(paths.database(), RunFolder(folder))
         job.done(f"complete: {folder.name}")
         return folder
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from s80lab.analysis.groups import Group, read_groups
+from s80lab.analysis.groups import Group, read_groups, read_runs
 from s80lab.analysis.profile import read_profile
 from s80lab.analysis.sweep import sweep_groups, swept
 from s80lab.base.errors import UserError
@@ -60,7 +60,7 @@ def show_figure(figure: FigureOf, runs: Mapping[str, Sequence[Path]]) -> Shown:
 
 def _show_sweeps(figure: FigureOf, runs: Mapping[str, Sequence[Path]]) -> Shown:
     """Tables and curves of each experiment's sweep. Statements and ratios refer to the first experiment."""
-    of = {name: sweep_groups(runs[name]) for name in figure.experiments}
+    of = {name: sweep_groups(read_runs(runs[name])) for name in figure.experiments}
     first = of[figure.experiments[0]]
     tables = study_tables(figure.study, first) if figure.study else []
     tables += [ratio_table(first, figure.ratios)] if figure.ratios else []

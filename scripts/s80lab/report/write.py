@@ -3,9 +3,8 @@
 
     write_run_report(run_dir: Path) -> Path
         Writes report.html and figures/*.svg into a complete run's folder; returns the path of report.html.
-    write_pages(run_dir: Path) -> Path
-        Writes every page of a run that is missing: attributed misses, profile and report.html; returns the path of the
-        latter.
+    write_pages(run: RunFolder) -> Run
+        Writes every page of a run that is missing: attributed misses, profile and report.html; returns the run.
     report_name(groups: Sequence[Group]) -> str
         The name of the folder of a report over these groups.
     write_experiment_report(experiment: str, run_dirs: Sequence[Path], out_dir: Path) -> Path
@@ -28,7 +27,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from s80lab.analysis.groups import Group, read_groups
+from s80lab.analysis.groups import Group, Run, group_runs, read_groups, read_run
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import value_hash
 from s80lab.base.records import is_unchanged
@@ -62,25 +61,29 @@ _LONGEST_NAME = 150
 
 def write_run_report(run_dir: Path) -> Path:
     """See the module's docstring. Raises UserError if the run is incomplete."""
-    groups = read_groups([run_dir])
-    manifest = groups[0].runs[0].manifest
-    return write_groups(f"{manifest['experiment']}, seed {manifest['seed']}", groups, run_dir)
+    return _write_report(read_run(RunFolder(run_dir)))
 
 
-def write_pages(run_dir: Path) -> Path:
+def _write_report(run: Run) -> Path:
+    return write_groups(f"{run.manifest['experiment']}, seed {run.seed}", group_runs([run]), run.folder)
+
+
+def write_pages(run: RunFolder) -> Run:
     """See the module's docstring. The report shows the tables of the attributed misses, so these are written first."""
-    run = RunFolder(run_dir)
     # Only here, because what names functions is slow to import, and few runs have such logs.
     if run.has_misses() and not _has_tables(run):
         from s80lab.report.misses.page import write_misses
 
-        write_misses(run_dir)
+        write_misses(run.path)
+        run = RunFolder(run.path)  # with the new tables
     if run.has_profile() and not (run / PROFILE_PAGE).is_file():
         from s80lab.report.profile import write_profile
 
-        write_profile(run_dir)
-    page = run / REPORT
-    return page if page.is_file() else write_run_report(run_dir)
+        write_profile(run.path)
+    content = read_run(run)
+    if not (run / REPORT).is_file():
+        _write_report(content)
+    return content
 
 
 def _has_tables(run: RunFolder) -> bool:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The results database, results/s80lab.sqlite.
 
-    insert_run(database: Path, run_dir: Path) -> None
+    insert_run(database: Path, run: RunFolder) -> None
         Writes the rows of one complete run (manifest.json, stats.json, and transactions.json unless it is a replay) in
         one transaction. Replaces existing rows of the run. Creates the database if it does not exist.
     insert_runs(database: Path, run_dirs: Sequence[Path], ...) -> int
@@ -56,16 +56,16 @@ BUSY_TIMEOUT_S = 60.0
 T = TypeVar("T")
 
 
-def insert_run(database: Path, run_dir: Path) -> None:
+def insert_run(database: Path, run: RunFolder) -> None:
     """See the module's docstring. Raises UserError if the run is incomplete, a file differs from its record in the
     manifest, or the database is not usable."""
     from s80lab.results.rows import delete_and_insert
 
-    run = _read(run_dir, run_dir, database)
+    record = _read(run, run.path, database)
 
     def insert(connection: sqlite3.Connection) -> None:
-        with _named(run_dir):
-            delete_and_insert(connection, run)
+        with _named(run.path):
+            delete_and_insert(connection, record)
 
     try:
         _write(database, insert)
@@ -92,7 +92,7 @@ def insert_runs(
         changed = 0
         for run_dir in run_dirs:
             present = (contents or {}).get(run_dir, run_dir)
-            run = _read(present, run_dir, database)
+            run = _read(RunFolder(present), run_dir, database)
             with _named(run_dir):
                 if not is_entered(connection, run):
                     delete_and_insert(connection, run)
@@ -179,12 +179,11 @@ def connect(database: Path) -> sqlite3.Connection:
     return connection
 
 
-def _read(present: Path, run_dir: Path, database: Path) -> RunRecord:
-    """The content of a complete run. present: where its files are; run_dir: the folder that the database names."""
+def _read(run: RunFolder, run_dir: Path, database: Path) -> RunRecord:
+    """The content of a complete run. run_dir: the folder that the database names."""
     from s80lab.results.products import check_products
     from s80lab.results.rows import RunRecord
 
-    run = RunFolder(present)
     check_products(run)
     folder = Path(os.path.relpath(run_dir, database.parent)).as_posix()
     return RunRecord(run.manifest, run.stats, run.load, folder)

@@ -133,7 +133,7 @@ def test_only_runs_of_the_shipped_design_are_compared(tmp_path: Path, monkeypatc
         manifest["inputs"] = {"settle": "5", "run_lengths": "7", "other": "9"}
         (folder / "manifest.json").write_text(json.dumps(manifest))
         write_stats(RunFolder(folder))
-        insert_run(paths.database(), folder)
+        insert_run(paths.database(), RunFolder(folder))
     lengths = {"settle": "5", "run_lengths": "7"}
     assert gem5_runs("imapb", "m", {"l2.size": 1024}, "s", lengths) == [tmp_path / "runs/2"]
     unlike = (

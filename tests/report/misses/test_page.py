@@ -93,7 +93,11 @@ def test_current_files_are_not_computed_again(run: Path, analysed: list[Path]) -
         *(lambda run, name=name: (run / name).unlink() for name in DERIVED),
     ],
 )
-@pytest.mark.parametrize("again", [write_misses, write_pages])
+def write_missing_pages(run: Path) -> None:
+    write_pages(RunFolder(run))
+
+
+@pytest.mark.parametrize("again", [write_misses, write_missing_pages])
 def test_changed_files_are_computed_again(
     change: Callable[[Path], None], again: Callable[[Path], object], run: Path, analysed: list[Path]
 ) -> None:
@@ -138,7 +142,7 @@ def test_tables_of_a_run_without_hashes_stay_readable(run: Path, analysed: list[
     (run / MISS_TABLES).write_text(json.dumps(tables))
     assert RunFolder(run).misses == tables
     shutil.rmtree(run / "figures", ignore_errors=True)
-    write_pages(run)
+    write_pages(RunFolder(run))
     assert analysed == []
     write_misses(run)
     assert analysed == [run] and RunFolder(run).misses == tables

@@ -10,6 +10,7 @@ from s80lab.analysis.groups import Group, Run, read_run
 from s80lab.base.errors import UserError
 from s80lab.base.terminal import counted
 from s80lab.config.differences import changes
+from s80lab.results.run_folder import RunFolder
 
 # Inputs of runs, with the words for them.
 _GUEST = {
@@ -43,7 +44,7 @@ def read_side(label: str, folders: Sequence[Path]) -> Group:
 
 def _read_valid(folder: Path) -> Run:
     """Read a run's folder. UserError if the run is incomplete or invalid."""
-    run = read_run(folder)
+    run = read_run(RunFolder(folder))
     if run.reasons:
         raise UserError(
             f"the run {run.name} is invalid ({'; '.join(run.reasons)}), and invalid runs are not compared; omit the "
