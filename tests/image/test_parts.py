@@ -13,9 +13,8 @@ import pytest
 from s80lab.base.errors import UserError
 from s80lab.config.server import load_server
 from s80lab.image import build, contents
-from s80lab.image.accounts import accounts_database
 from s80lab.image.build import ImageManifest, Made, build_image, image_folder, load_image, write_image
-from s80lab.image.contents import COMMON
+from s80lab.image.contents import COMMON, accounts_database
 from s80lab.image.cpio import character_device, directory, regular, symlink, write_archive
 from s80lab.image.files import kept_files
 from s80lab.image.packages import Packages, debian_mirror, package_versions

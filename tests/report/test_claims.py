@@ -15,8 +15,7 @@ import pytest
 from rich.console import Console
 from tests.lab import Lab
 
-from s80lab.analysis.claims.answers import Answer, answers
-from s80lab.analysis.claims.judge import Finding, findings
+from s80lab.analysis.claims.judge import Answer, Finding, answers, findings
 from s80lab.analysis.groups import read_groups
 from s80lab.commands.claims import PAGE, reference_groups
 from s80lab.report.claims import TITLE, claims_page, claims_table, detail

@@ -3,25 +3,71 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, NoReturn, get_args
+
+from pydantic import Field
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash
 from s80lab.base.names import check_name
 from s80lab.base.store import Store, StoredManifest
-from s80lab.base.strict import Strict, shown
+from s80lab.base.strict import Strict, shown, validate
 from s80lab.base.suggest import hint
-from s80lab.capture.origin import read_origin
 from s80lab.config.machine import Machine, load_machine_text
 from s80lab.results.run_folder import MANIFEST, PROTOCOL, WARM_SNAPSHOTS
 from s80lab.trace.source import kind_of, trace_stem
 from s80lab.trace.tool import capture_info
+
+Count = Annotated[int, Field(ge=0, lt=1 << 63)]
+"""A number that the database can hold."""
+
+
+class Origin(Strict, strict=True, extra="ignore", allow_inf_nan=False):
+    """The keys that s80lab reads, with their types. All are optional; other keys are passed over."""
+
+    capture: str = ""
+    experiment: str = ""
+    mix: str = ""
+    workload: str = ""
+    image: str = ""
+    server: str = ""
+    scale: str = ""
+    seed: Count = 0
+    skip: Count = 0
+    measure: Count = 0
+    clients: Count | None = None
+    think_ms: float | None = None
+    versions: dict[str, str] = Field(default_factory=dict)
+
+
+def read_origin(text: str, where: str) -> Mapping[str, Any]:
+    """The origin as it stands in the header; an empty text has no keys.
+
+    where: the capture, for messages. UserError if the text is not a JSON object, or if a key has another type.
+    """
+    try:
+        content = json.loads(text or "{}", parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        content = None
+    if not isinstance(content, dict):
+        raise UserError(
+            f"{where}: the origin in the header of the capture is not a JSON object, so the file is damaged or another "
+            "program wrote it; use another copy"
+        )
+    validate(content, Origin, f"{where}: origin in the header of the capture")
+    return content
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")
+
 
 Form = Literal["filtered", "full"]
 FORMS: tuple[Form, ...] = get_args(Form)

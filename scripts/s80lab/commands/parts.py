@@ -3,15 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+import signal
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
+
+from rich.console import Console
 
 from s80lab.analysis.groups import Run
 from s80lab.base import host
 from s80lab.base.errors import UserError
+from s80lab.base.progress import Board
 from s80lab.base.terminal import say
-from s80lab.commands.board import on_board
 from s80lab.commands.numbers import one_seed, parse_boots, parse_seeds
 from s80lab.config.experiment import DEFAULT_IMAGE
 from s80lab.config.grid import Grid
@@ -27,6 +32,28 @@ from s80lab.image.build import image_folder, is_current
 from s80lab.image.choice import make_image
 from s80lab.report.write import write_pages
 from s80lab.results.run_folder import RunFolder
+
+T = TypeVar("T")
+
+
+def on_board(work: Callable[[Board], Awaitable[T]]) -> T:
+    """Run the work with progress lines on stderr; return its result. Ctrl-C and SIGTERM cancel the work cleanly."""
+
+    async def whole(board: Board) -> T:
+        task = asyncio.current_task()
+        assert task is not None
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+        return await work(board)
+
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        with Board(Console(stderr=True)) as board:
+            return asyncio.run(whole(board))
+    except asyncio.CancelledError:  # SIGTERM
+        raise KeyboardInterrupt from None
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
 
 __all__ = [
     "build_images",

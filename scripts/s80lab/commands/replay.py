@@ -24,9 +24,9 @@ from s80lab.capture.explore.plan import Entry, Replays, Varied, make_list, read_
 from s80lab.capture.explore.run import REPLAY_MEMORY, explore, replay_cost
 from s80lab.capture.several import open_captures
 from s80lab.capture.store import Capture, open_capture
-from s80lab.commands.board import on_board
 from s80lab.commands.numbers import parse_seeds
 from s80lab.commands.output import print_json, sayer, wide_console
+from s80lab.commands.parts import on_board
 from s80lab.commands.run_tables import check_tables, show_tables
 from s80lab.commands.shards import Listed, Part, part, show_list, tell_shard
 from s80lab.config.grid import Grid

@@ -31,7 +31,7 @@ DEFAULT_SERVER = "dovecot"
 DEFAULT_IMAGE = "debian"
 # Of a warm-up: three in each of the two stretches that are compared, and as many before them.
 FEWEST_WINDOWS = 9
-# Accounts of an image (image/accounts.py).
+# Accounts of an image (image/contents.py).
 ACCOUNTS = 512
 # What s80-mailstore accepts (workloads/mailstore/src/main.cpp).
 MAILBOXES, MAILBOX_KIB = 1000, 1 << 20

@@ -12,7 +12,7 @@ import pytest
 from tests.gem5.agree import probe, warm_case
 
 from s80lab.base.errors import UserError
-from s80lab.gem5.agree import agree, loading, replay, transitions, warm
+from s80lab.gem5.agree import agree, replay, transitions, warm
 from s80lab.gem5.stats import Dump, dumps_of
 from s80lab.trace import order as trace_order
 from s80lab.trace import source as trace_source
@@ -119,21 +119,21 @@ def test_trace_that_gem5_cannot_read_is_refused(tmp_path: Path, monkeypatch: pyt
 def test_recorded_loading_has_the_messages_that_the_model_needs(setup: Setup, tmp_path: Path) -> None:
     rebuilt = warm.prepare(warm_case.begin(tmp_path), setup, tmp_path)
     dump = next(dumps_of(warm_case.recorded("loading.txt").splitlines(), "loading"))
-    assert loading.check_loading(dump, rebuilt, setup)
+    assert agree.check_loading(dump, rebuilt, setup)
 
 
-@pytest.mark.parametrize("name", loading.messages({}, 1))
+@pytest.mark.parametrize("name", agree.messages({}, 1))
 def test_loading_with_other_messages_is_refused(name: str, setup: Setup, tmp_path: Path) -> None:
     rebuilt = warm.prepare(warm_case.begin(tmp_path), setup, tmp_path)
     dump = next(dumps_of(warm_case.recorded("loading.txt").splitlines(), "loading"))
-    other = Dump(dump.where, dict(dump.rows) | {loading.ROW + name: (dump.number(loading.ROW + name) + 2,)})
+    other = Dump(dump.where, dict(dump.rows) | {agree.ROW + name: (dump.number(agree.ROW + name) + 2,)})
     with pytest.raises(UserError, match=rf"did not load the caches exactly: the network carried \d+ messages {name}"):
-        loading.check_loading(other, rebuilt, setup)
+        agree.check_loading(other, rebuilt, setup)
 
 
 def test_loading_of_a_gem5_that_resets_the_messages_is_not_checked(setup: Setup, tmp_path: Path) -> None:
     rebuilt = warm.prepare(warm_case.begin(tmp_path), setup, tmp_path)
-    assert not loading.check_loading(Dump("stats.txt", {}), rebuilt, setup)
+    assert not agree.check_loading(Dump("stats.txt", {}), rebuilt, setup)
 
 
 def test_ruby_counted_after_a_recorded_loading_what_the_model_counts(setup: Setup, tmp_path: Path) -> None:

@@ -20,8 +20,8 @@ from tests.gem5.agree import probe
 from tests.gem5.recorded import recording
 
 from s80lab.gem5.agree import agree, replay, transitions, warm
+from s80lab.gem5.agree.agree import ROW
 from s80lab.gem5.agree.categories import RECORDED
-from s80lab.gem5.agree.loading import ROW
 from s80lab.gem5.stats import BEGIN, END
 from s80lab.trace import tool
 from s80lab.trace.drawn import random_order

@@ -22,13 +22,30 @@ from typing import Any, Literal
 
 from s80lab.analysis.comparison.difference import Difference, of_pairs, of_samples
 from s80lab.analysis.comparison.effort import detectable, needed
-from s80lab.analysis.comparison.holm import corrected
 from s80lab.analysis.comparison.rows import FURTHER, HEADLINE, Metrics, Row
 from s80lab.analysis.comparison.sides import check_sides
 from s80lab.analysis.groups import Group, Run
 from s80lab.analysis.observations import REPLAY, observed_means
 from s80lab.base.student import CONFIDENCE
 from s80lab.config.differences import Changed, changes
+
+
+def corrected(probabilities: Sequence[float]) -> list[float]:
+    """The p-values of one comparison, corrected for the number of its tests, in the order given: n times the smallest,
+    n - 1 times the next, and so on. A corrected value is not smaller than that of a smaller p-value, and at most 1.
+
+    S. Holm, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 6, 1979, pages
+    65 to 70. The probability that a comparison calls any equal row different is at most the level, whatever the
+    dependence between the rows; shares of miss sources depend on each other, because their sum is 1.
+    """
+    order = sorted(range(len(probabilities)), key=lambda place: probabilities[place])
+    found = [0.0] * len(probabilities)
+    largest = 0.0
+    for rank, place in enumerate(order):
+        largest = max(largest, min(1.0, (len(order) - rank) * probabilities[place]))
+        found[place] = largest
+    return found
+
 
 Verdict = Literal["higher", "lower", "no difference shown", "not tested"]
 FEWEST_PAIRS = 5

@@ -21,10 +21,10 @@ from s80lab.base.errors import UserError
 from s80lab.base.hashing import text_hash
 from s80lab.base.paths import BUILD, ROOT
 from s80lab.base.staging import held
+from s80lab.base.strict import shown
 from s80lab.config.experiment import DEFAULT_SERVER
 from s80lab.config.server import Server
 from s80lab.image.build import ImageManifest, Made, OfBuildroot, write_image
-from s80lab.image.buildroot.kernel import guest_kernel
 from s80lab.image.buildroot.make import Make
 from s80lab.image.buildroot.tree import (
     TREE,
@@ -36,10 +36,46 @@ from s80lab.image.buildroot.tree import (
     sources_digest,
     tree_digest,
 )
-from s80lab.image.contents import PROGRAMS, SUITE, file_line, laid_over, overlay, skeleton
+from s80lab.image.bzimage import is_bzimage, release
+from s80lab.image.contents import PROGRAMS, SUITE, file_line, kernel, laid_over, overlay, skeleton
 from s80lab.image.cpio import Entry, folder_entries
 from s80lab.image.files import kept_files, libraries_of, read_lines
+from s80lab.image.packages import unpack
 from s80lab.image.root import matches, resolve
+
+OPTION = "BR2_LINUX_KERNEL=y"
+FRAGMENT = TREE / "configs" / "kernel.fragment"
+
+
+@dataclass(frozen=True)
+class GuestKernel:
+    """image: a bzImage named `vmlinuz-RELEASE`. modules: the root that contains its modules. versions: versions of the
+    Debian packages that contained the kernel."""
+
+    image: Path
+    modules: Path
+    versions: dict[str, str]
+
+
+def guest_kernel(out: Path, work: Path, progress: Callable[[str], None]) -> GuestKernel:
+    """The kernel for the image that Buildroot's output folder `out` becomes. UserError: the configuration asks for a
+    kernel of its own, and Buildroot has built none."""
+    if OPTION in (out / ".config").read_text().splitlines():
+        built = out / "images" / "bzImage"
+        content = built.read_bytes() if built.is_file() else b""
+        if not is_bzimage(content):
+            raise UserError(
+                f"{built} is missing or not an x86 kernel: if your options contain {OPTION}, also use those of "
+                f"{shown(FRAGMENT)}"
+            )
+        named = work / f"vmlinuz-{release(content)}"
+        named.write_bytes(content)
+        return GuestKernel(named, out / "target", {})
+    progress(f"image: unpacking the kernel of Debian {SUITE}")
+    debian = unpack(read_lines(TREE / "packages.txt"), SUITE, work / "root")
+    versions = {name: version for name, version in debian.versions.items() if name.startswith("linux-image-")}
+    return GuestKernel(kernel(debian.root), debian.root, versions)
+
 
 FORMAT = 2  # raise when this file's code changes what it puts into the image
 NOT_ROOT = "THIS_IS_NOT_YOUR_ROOT_FILESYSTEM"

@@ -14,9 +14,8 @@ from s80lab.capture.explore.grid import Point
 from s80lab.capture.store import Capture
 from s80lab.config.grid import Grid
 from s80lab.report.exploration.explorer import explorer
-from s80lab.report.exploration.figures import MOST_BARS, curves_figure, lines_of, sources_chart
+from s80lab.report.exploration.figures import MOST_BARS, caption, curves_figure, lines_of, scatter_figure, sources_chart
 from s80lab.report.exploration.quantities import Scatter, scatter_of
-from s80lab.report.exploration.scatter import caption, scatter_figure
 from s80lab.report.exploration.table import designs_table, errors_table, verdicts
 from s80lab.report.figures.all import Picture, drawn_picture
 from s80lab.report.figures.style import png, style, svg
