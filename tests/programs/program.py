@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
+import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -101,13 +103,15 @@ def measure(
     runs: Sequence[Run],
     settings: Mapping[str, object] | None = None,
     plugin: Mapping[str, object] | None = None,
+    patience_s: float = math.inf,
 ) -> list[Measured]:
     """Boots a guest that executes the programs one after the other. Removes the large files.
 
     settings: keys of the machine with values other than those of its file. plugin: further arguments of the plugin.
+    patience_s: the guest ends where a program takes longer. Then the results are those of the runs before.
     """
     programs = {run.program for run in runs}
-    events = execute(folder, programs, [run.line() for run in runs], settings, plugin)
+    events = execute(folder, programs, [run.line() for run in runs], settings, plugin, patience_s=patience_s)
     printed: list[dict[str, int]] = []
     for event in events:
         name = event.pop("event")
@@ -121,7 +125,7 @@ def measure(
     regions = map(snapshots.delta, begins, ends)
     return [
         Measured(run, values.pop("rounds"), values.pop("guest_ns"), values, region)
-        for run, values, region in zip(runs, printed, regions, strict=True)
+        for run, values, region in zip(runs, printed, regions, strict=patience_s == math.inf)
     ]
 
 
@@ -132,11 +136,12 @@ def execute(
     settings: Mapping[str, object] | None = None,
     plugin: Mapping[str, object] | None = None,
     libraries: Collection[Path] = (),
+    patience_s: float = math.inf,
 ) -> list[dict[str, Any]]:
     """Boots a guest that executes the lines of /runs, and returns what the programs print.
 
-    programs: of workloads/programs. settings, plugin: as for `measure`. libraries: files of the host that the guest
-    has, too.
+    programs: of workloads/programs. settings, plugin, patience_s: as for `measure`. libraries: files of the host that
+    the guest has, too.
     """
     machine = load_machine("s80", {"processors.count": PROCESSORS, **(settings or {})})
     scale = load_scale("tiny")
@@ -173,12 +178,31 @@ def execute(
         },
     )
 
+    slow = _Patience(folder / OUTPUT, patience_s).ended
+
     async def boot_and_wait() -> None:
         with short_socket(session) as short:
             async with Guest(find_qemu(), boot, short, "guest with programs") as guest:
-                await guest.event("result", LIMIT_S, lambda: None)
+                await guest.wait("the programs' end", lambda: guest.found("result") or slow(), LIMIT_S)
                 await guest.quit()
 
     asyncio.run(boot_and_wait())
     (folder / RAM_FILE).unlink()
     return [json.loads(line) for line in (folder / OUTPUT).read_text().splitlines()]
+
+
+@dataclass
+class _Patience:
+    """Whether the guest's programs have printed something, and then nothing for a time."""
+
+    output: Path
+    seconds: float
+    _size: int = 0
+    _since: float = math.inf
+
+    def ended(self) -> bool | None:
+        """None if not."""
+        size = self.output.stat().st_size if self.output.is_file() else 0
+        if size != self._size:
+            self._size, self._since = size, time.monotonic()
+        return time.monotonic() - self._since > self.seconds or None

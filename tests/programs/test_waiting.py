@@ -29,6 +29,7 @@ CASES = [
     Case("deadline", 8, 300),
     Case("relay-busy", 2, 0),
     Case("relay-busy", 8, 0),
+    Case("relay-busy", 5, 20_000),
     Case("relay-busy", 8, 200_000),
 ]
 # With short epochs, many waits end in the next epoch.

@@ -8,7 +8,8 @@ In the reference, each time slice has ten instructions, no access is filtered, a
 one in simulated time executes (docs/background/clock.md). The table has the transfers and the simulated cycles of an
 operation, and how often the programs with a limited wait gave up. A value may differ from the reference by 10%, or by
 the spread of references with slices of 5, 10 and 20 instructions if that is larger (--spread). The exit code is 1 if a
-value differs by more. The second command measures rings of threads of which one stalls ten times: the time of a
+value differs by more. Where a thread hardly ever gets the lock, a program does not end in a reasonable time: --patience
+skips and lists such programs. The second command measures rings of threads of which one stalls ten times: the time of a
 hand-over from the 20th round after a stall.
 
 Measured programs are kept in the folder, so that a repeated or extended call measures only what is missing. After a
@@ -19,10 +20,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 from tests.lab import Lab
@@ -41,36 +44,39 @@ WORK = (0, 300, 2_000)
 
 @dataclass(frozen=True)
 class Program:
-    """rounds: the smallest number of rounds, for what the program itself measures."""
+    """rounds: the smallest number of rounds, for what the program itself measures. stalls: the work is that of a fixed
+    number of stalls, so a work other than 0 needs this number of rounds in each order."""
 
     name: str
+    title: str
     rounds: int = 20
     work: Sequence[int] = WORK
+    stalls: bool = False
 
 
 PROGRAMS = {
     program.name: program
     for program in (
-        Program("counter"),
-        Program("falsely"),
-        Program("ticket"),
-        Program("mutex"),
-        Program("rwlock"),
-        Program("rwlock-busy"),
-        Program("tas"),
-        Program("ttas"),
-        Program("ttas-uneven"),
-        Program("cas"),
-        Program("backoff"),
-        Program("seqlock", rounds=4_000),
-        Program("spinsleep"),
-        Program("ring"),
-        Program("alternate"),
+        Program("counter", "counter"),
+        Program("falsely", "false sharing"),
+        Program("ticket", "ticket lock"),
+        Program("mutex", "mutex"),
+        Program("rwlock", "reader-writer lock"),
+        Program("rwlock-busy", "reader-writer lock without `PAUSE`"),
+        Program("tas", "test-and-set"),
+        Program("ttas", "test and test-and-set"),
+        Program("ttas-uneven", "the same, uneven work"),
+        Program("cas", "compare-and-swap"),
+        Program("backoff", "test-and-set with backoff"),
+        Program("seqlock", "sequence lock", rounds=4_000),
+        Program("spinsleep", "spin, then sleep"),
+        Program("ring", "padded ring"),
+        Program("alternate", "relay"),
         # Ten stalls of this work, and at most 92 rounds between two of them.
-        Program("relay-busy", rounds=1_100, work=(0, 20_000, 200_000, 1_000_000)),
-        Program("twolines"),
-        Program("deadline"),
-        Program("pipes"),
+        Program("relay-busy", "relay without `PAUSE`", rounds=1_100, work=(0, 20_000, 200_000, 1_000_000), stalls=True),
+        Program("twolines", "poll of two lines"),
+        Program("deadline", "spin until a time"),
+        Program("pipes", "pipes"),
     )
 }
 
@@ -134,24 +140,30 @@ A_BOOT = 60
 
 
 def rounds_of(case: Case, order: Order) -> int:
-    return max(
-        PROGRAMS[case.program].rounds, LONGER.get((case.program, case.work), 0), order.operations // case.threads
-    )
+    program = PROGRAMS[case.program]
+    if program.stalls and case.work != 0:
+        return program.rounds
+    return max(program.rounds, LONGER.get((case.program, case.work), 0), order.operations // case.threads)
 
 
-def measure_order(order: Order, cases: Sequence[Case], folder: Path) -> dict[Case, Values]:
-    """What the folder has is not measured again."""
+def measure_order(
+    order: Order, cases: Sequence[Case], folder: Path, patience_s: float = math.inf
+) -> dict[Case, Values]:
+    """What the folder has is not measured again. A case that takes longer than the patience has no values."""
     kept = folder / f"{order.name}.json"
     known: dict[Case, Values] = {}
     if kept.is_file():
         known = {Case(**entry["case"]): entry["values"] for entry in json.loads(kept.read_text())}
     missing = [case for case in cases if case not in known]
-    for begin in range(0, len(missing), A_BOOT):
-        some = missing[begin : begin + A_BOOT]
+    while missing:
+        some = missing[:A_BOOT]
         runs = [Run(case.program, case.threads, rounds_of(case, order), case.work) for case in some]
         with tempfile.TemporaryDirectory(dir=folder) as boot:
-            _, *results = measure(Path(boot), [FIRST, *runs], order.settings, order.plugin)
-        known |= {case: values_of(of) for case, of in zip(some, results, strict=True)}
+            _, *results = measure(Path(boot), [FIRST, *runs], order.settings, order.plugin, patience_s)
+        known |= {case: values_of(of) for case, of in zip(some, results, strict=False)}
+        tried = some[: len(results) + 1]
+        known |= {case: {} for case in tried[len(results) :]}
+        missing = missing[len(tried) :]
         entries = [{"case": asdict(case), "values": dict(values)} for case, values in known.items()]
         kept.write_text(json.dumps(entries, indent=1) + "\n")
     return known
@@ -171,9 +183,14 @@ def far_values(
     return {
         (case, name)
         for case in cases
-        for name in set(references[0][case]) - {"wait error"}
-        if too_far(name, measured[case][name], [of[case][name] for of in references])
+        for name in compared(references[0], measured, case)
+        if too_far(name, measured[case][name], [of[case][name] for of in references if of[case]])
     }
+
+
+def compared(reference: Mapping[Case, Values], measured: Mapping[Case, Values], case: Case) -> set[str]:
+    """The names of the values that have a reference. None if the case was skipped in one of the two."""
+    return reference[case].keys() & measured[case].keys() - {"wait error"}
 
 
 def main(arguments: list[str]) -> int:
@@ -188,8 +205,12 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--operations", type=int, default=12_000, help="operations of a program (default: 12000)")
     parser.add_argument("--reference-operations", type=int, default=6_000, help="the same in the reference")
     parser.add_argument(
+        "--patience", type=float, default=math.inf, help="seconds of the host: skip programs that take longer"
+    )
+    parser.add_argument(
         "--spread", action="store_true", help="where a value is beyond 10%%, also measure references of 5 and 20"
     )
+    parser.add_argument("--markdown", action="store_true", help="print the table of docs/background/clock.md")
     parser.add_argument("--folder", type=Path, default=paths.BUILD / "waiting", help="measured programs")
     given = parser.parse_args(arguments)
     folder = given.folder.absolute()
@@ -198,7 +219,7 @@ def main(arguments: list[str]) -> int:
         programs = [PROGRAMS[name] for name in given.programs.split(",")]
     except KeyError as error:
         parser.error(f"there is no program {error}: choose from {', '.join(PROGRAMS)}")
-    cases = [
+    wanted = [
         Case(program.name, threads, work)
         for program in programs
         for work in given.work
@@ -207,21 +228,29 @@ def main(arguments: list[str]) -> int:
     ]
     with Lab(folder / "checkpoints", folder / "results").entered():
         try:
-            right = measure_order(reference(10, given.reference_operations), cases, folder)
-            measured = {
-                cycles: measure_order(with_epochs(cycles, given.operations), cases, folder) for cycles in given.epochs
-            }
+            measure_all = partial(measure_order, folder=folder, patience_s=given.patience)
+            right = measure_all(reference(10, given.reference_operations), wanted)
+            cases = [case for case in wanted if right[case]]
+            measured = {cycles: measure_all(with_epochs(cycles, given.operations), cases) for cycles in given.epochs}
             far = {cycles: far_values(cases, [right], of) for cycles, of in measured.items()}
             if given.spread:
                 some = [case for case in cases if any(case == each for of in far.values() for each, _ in of)]
-                others = [measure_order(reference(n, given.reference_operations), some, folder) for n in (5, 20)]
+                others = [measure_all(reference(n, given.reference_operations), some) for n in (5, 20)]
                 far = {cycles: far_values(some, [right, *others], of) for cycles, of in measured.items()}
         except UserError as error:
             parser.error(str(error))
-    for case in cases:
-        print_case(case, right, measured, far)
+    if given.markdown:
+        print_markdown(cases, {"reference": right, **{f"epochs of {n:,} cycles": of for n, of in measured.items()}})
+    else:
+        for case in cases:
+            print_case(case, right, measured, far)
+    if skipped := [case for case in wanted if not right[case]]:
+        print(f"\nskipped, too slow in the reference: {'; '.join(map(str, skipped))}")
+    for cycles, of in measured.items():
+        if skipped := [case for case in cases if not of[case]]:
+            print(f"\nskipped, too slow with epochs of {cycles}: {'; '.join(map(str, skipped))}")
     count = sum(map(len, far.values()))
-    of_all = sum(len(right[case]) - 1 for case in cases) * len(measured)
+    of_all = sum(len(compared(right, of, case)) for of in measured.values() for case in cases)
     print(f"\n{count} of {of_all} values are too far from the reference{':' if count else ''}")
     for cycles, values in far.items():
         for case, name in sorted(values, key=str):
@@ -239,11 +268,31 @@ def print_case(
     for name, reference_value in right[case].items():
         cells = [f"{reference_value:10.4g}"]
         for cycles, of in measured.items():
+            if name not in of[case]:
+                cells.append(f"{'-':>19}")
+                continue
             value = of[case][name]
             difference = (value - reference_value) / reference_value if reference_value else 0.0
             mark = "!" if (case, name) in far[cycles] else " "
             cells.append(f"{value:10.4g} {100 * difference:+6.1f}%{mark}")
         print(f"{case!s:34} {name:10} {' '.join(cells)}", flush=True)
+
+
+def print_markdown(cases: Sequence[Case], by_order: Mapping[str, Mapping[Case, Values]]) -> None:
+    """Prints a row for each program and work: transfers (cycles) of an operation for each number of threads."""
+
+    def cell(values: Values) -> str:
+        if not values:
+            return "-"
+        return f"{values['transfers']:.2f} ({values['cycles']:,.0f})"
+
+    print(f"| program, work | threads | {' | '.join(by_order)} |")
+    print("| --- " * (2 + len(by_order)) + "|")
+    for program, work in dict.fromkeys((case.program, case.work) for case in cases):
+        row = [case for case in cases if (case.program, case.work) == (program, work)]
+        threads = ", ".join(str(case.threads) for case in row)
+        cells = [", ".join(cell(of[case]) for case in row) for of in by_order.values()]
+        print(f"| {PROGRAMS[program].title}, {work:,} | {threads} | {' | '.join(cells)} |")
 
 
 if __name__ == "__main__":
