@@ -49,8 +49,9 @@ int main() {
 KINDS = """
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
-enum { kinds = 5, bytes = 4096 };
+enum { kinds = 6, bytes = 4096 };
 static long* made[kinds];
 static void* add(void* p) {
     for (int i = 0; i < 40000; ++i)
@@ -64,6 +65,7 @@ int main(void) {
     made[2] = realloc(malloc(8), bytes); // here
     made[3] = realloc(getpid() == 0 ? made : NULL, bytes); // here
     made[4] = calloc(2, bytes); // here
+    made[5] = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); // here
     for (long n = 0; n < 2; ++n) pthread_create(&t[n], 0, add, (void*)n);
     for (int n = 0; n < 2; ++n) pthread_join(t[n], 0);
     return 0;
@@ -115,7 +117,7 @@ def test_heap_object_is_named_by_the_line_that_made_it(
     assert line["kind"] == "false sharing"
     assert {name.rpartition("/")[2] for name in _data(line)} == {place, f"{place}+0x8"}
     assert execute("--no-heap", "--json", "report.json", "./made").code == 0
-    assert _data(_top(execute, tmp_path)) == {"[heap]"}
+    assert _data(_top(execute, tmp_path)) == {"[heap] of made"}
 
 
 def test_object_is_named_whatever_function_made_it(execute: Exec, tmp_path: Path) -> None:

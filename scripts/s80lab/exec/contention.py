@@ -92,6 +92,15 @@ class Line:
             writes[access.data] += access.stores + access.upgrades
         least = RARELY * sum(writes.values())
         names = [name for name, count in writes.most_common(3) if count > least] or self.data[:2]
+        if all(name.startswith(("[", UNNAMED)) for name in names):
+            by = Counter[str]()
+            for access in self.accesses:
+                by[access.code] += access.stores + access.upgrades
+            users = " and ".join(name for name, count in by.most_common(2) if count)
+            return (
+                f"different processors use different bytes of this line of {names[0]}, where no variable is known: see "
+                f"what {users or 'its functions'} keep there"
+            )
         alone = len(names) == 1
         return (
             f"different processors use different bytes of this line: give {' and '.join(names)} "

@@ -26,7 +26,7 @@ LIMIT_S = 60
 _FIRST, _SECOND, _THIRD, _PRODUCT = "first", "second", "third", "product"
 ALLOCATORS = {
     **dict.fromkeys(("malloc", "valloc", "pvalloc"), _FIRST),
-    **dict.fromkeys(("realloc", "aligned_alloc", "memalign"), _SECOND),
+    **dict.fromkeys(("realloc", "aligned_alloc", "memalign", "mmap", "mmap64"), _SECOND),
     "calloc": _PRODUCT,
     "posix_memalign": _THIRD,
     # operator new and new[] of C++, with alignment, and without exceptions.

@@ -190,11 +190,11 @@ class Names:
             elif isinstance(mapping, FileMapping):
                 found[place] = Data("file", _name(mapping.path))
             elif (allocated := process.allocated(address, ns)) is not None and (
-                address + size <= allocated.begin + allocated.size
+                address + size <= allocated.begin + allocated.size and not _is_stack(mapping, allocated)
             ):
                 objects[place] = allocated
             elif isinstance(mapping, AnonymousMapping):
-                found[place] = Data("memory", mapping.name)
+                found[place] = Data("memory", f"{mapping.name} of {process.name}")
             else:
                 found[place] = Data("?", UNNAMED)
         found |= self._heap_data(objects)
@@ -287,6 +287,12 @@ class Names:
 
 def _name(path: str) -> str:
     return path.rpartition("/")[2]
+
+
+def _is_stack(mapping: FileMapping | AnonymousMapping | None, allocated: Object) -> bool:
+    """Whether the object is the memory of a whole stack, which a program gets by mmap."""
+    is_stack = isinstance(mapping, AnonymousMapping) and mapping.name.startswith("[stack")
+    return is_stack and mapping is not None and allocated.size >= mapping.end - mapping.begin
 
 
 def _plain(found: dict[tuple[int, int, int], Code]) -> dict[tuple[int, int, int], Code]:
