@@ -36,6 +36,10 @@ std::string field(const char* name, std::uint64_t value) {
     return std::string(",\"") + name + "\":" + std::to_string(value);
 }
 
+std::string thread_local_data(std::uint64_t end) {
+    return end == 0 ? "" : field("tls", end);
+}
+
 }  // namespace
 
 Mappings::Mappings(const std::string& path, const std::string& kernel, GuestRam& ram)
@@ -60,6 +64,7 @@ Mappings::Mappings(const std::string& path, const std::string& kernel, GuestRam&
                                "task_struct.flags",
                                "task_struct.exit_code",
                                "task_struct.thread.sp",
+                               "task_struct.thread.fsbase",
                                "vm_area_struct.vm_start",
                                "vm_area_struct.vm_end",
                                "vm_area_struct.vm_mm",
@@ -149,11 +154,11 @@ void Mappings::allocated(std::uint32_t tgid, const Allocations::Object& object, 
 
 std::string Mappings::details(Hook hook, const Memory& memory, const Call& call, const Task& current) const {
     switch (hook) {
-        case Hook::mmap: return mapping(memory, call.rdi);
+        case Hook::mmap: return mapping(memory, call.rdi) + thread_local_data(call.fs_base);
         case Hook::move: return moved(memory, call);
         case Hook::exit: {
             const auto status = memory.read<std::uint32_t>(call.rdi + at("task_struct.exit_code"));
-            return field("status", status);
+            return field("status", status) + thread_local_data(call.fs_base);
         }
         case Hook::fork: {
             // The registers with which the new task will return to user code.
@@ -161,7 +166,8 @@ std::string Mappings::details(Hook hook, const Memory& memory, const Call& call,
             const Task child = task(memory, call.rdi);
             return field("parent", current.tgid) +
                    (child.tgid == current.tgid ? ",\"thread\":true" : ",\"thread\":false") +
-                   field("stack", memory.word(frame + at("fork_frame.regs") + at("pt_regs.sp")));
+                   field("stack", memory.word(frame + at("fork_frame.regs") + at("pt_regs.sp"))) +
+                   thread_local_data(memory.word(call.rdi + at("task_struct.thread.fsbase")));
         }
         default: return "";
     }

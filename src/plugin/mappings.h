@@ -30,6 +30,7 @@ public:
         std::uint64_t rsi = 0;
         std::uint64_t rdx = 0;
         std::uint64_t rcx = 0;
+        std::uint64_t fs_base = 0;  ///< of the running task: its thread-local data end there
     };
     /// Before which event of a stream something happened.
     struct Place {

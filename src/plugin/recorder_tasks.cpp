@@ -118,7 +118,8 @@ void Recorder::process_changes(Mappings::Hook hook) {
                               read_register(Register::rdi),
                               read_register(Register::rsi),
                               read_register(Register::rdx),
-                              read_register(Register::rcx)};
+                              read_register(Register::rcx),
+                              read_register(Register::fs_base)};
     Lane& lane = *current_lane;
     if (hook == Mappings::Hook::comm) {
         lane.attention |= kTask;  // its name is another

@@ -12,8 +12,8 @@ namespace s80::plugin {
 
 namespace {
 
-constexpr std::array<const char*, kRegisters> kNames{"rax", "rcx", "rdx",     "rdi",      "rsi",
-                                                     "rsp", "cr3", "gs_base", "k_gs_base"};
+constexpr std::array<const char*, kRegisters> kNames{"rax", "rcx", "rdx",     "rdi",       "rsi",
+                                                     "rsp", "cr3", "gs_base", "k_gs_base", "fs_base"};
 
 std::array<qemu_plugin_register*, kRegisters> find_handles() {
     std::array<qemu_plugin_register*, kRegisters> handles{};

@@ -5,8 +5,8 @@
 
 namespace s80::plugin {
 
-enum class Register : unsigned { rax, rcx, rdx, rdi, rsi, rsp, cr3, gs_base, k_gs_base };
-inline constexpr unsigned kRegisters = 9;
+enum class Register : unsigned { rax, rcx, rdx, rdi, rsi, rsp, cr3, gs_base, k_gs_base, fs_base };
+inline constexpr unsigned kRegisters = 10;
 
 /// Call only from callbacks that run on a vCPU. General registers: only from callbacks registered with
 /// R_REGS, or at the beginning of a block. Throws model::Error if QEMU does not offer the register.

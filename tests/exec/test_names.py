@@ -71,6 +71,34 @@ int main(void) {
     return 0;
 }
 """
+# Each thread reads what the other one writes: thread-local data of the program and of a library.
+LOCALS = """
+#include <pthread.h>
+void* library_totals(void);
+static _Thread_local struct { char name[24]; long hits; } own;
+static long* volatile shared[2][2];
+static void* add(void* p) {
+    const long me = (long)p;
+    shared[me][0] = &own.hits;
+    shared[me][1] = (long*)library_totals() + 1;
+    while (!shared[1 - me][0] || !shared[1 - me][1]) continue;
+    for (int i = 0; i < 20000; ++i)
+        for (int n = 0; n < 2; ++n) __atomic_fetch_add(shared[i & 1][n], 1, __ATOMIC_RELAXED);
+    return p;
+}
+int main(void) {
+    pthread_t other;
+    pthread_create(&other, 0, add, (void*)1);
+    add(0);
+    pthread_join(other, 0);
+    return 0;
+}
+"""
+LOCAL_LIBRARY = """
+static _Thread_local int first;
+_Thread_local struct { _Alignas(64) long calls; long errors; } totals;
+void* library_totals(void) { ++first; return &totals; }
+"""
 LIBRARY = """
 #include <pthread.h>
 struct { long calls; long errors; } shared_totals;
@@ -137,3 +165,14 @@ def test_fields_of_a_shared_library_are_named(execute: Exec, compiled: Callable[
     line = _top(execute, tmp_path)
     assert _data(line) == {"shared_totals.calls", "shared_totals.errors"}
     assert {access["code"] for access in line["accesses"] if access["loads"] > 1000} == {"libcount.so: add"}
+
+
+def test_thread_local_fields_are_named(execute: Exec, compiled: Callable[..., Path], tmp_path: Path) -> None:
+    """Of the main thread and of another one, in the program and in a library."""
+    compiled(LOCAL_LIBRARY, "-g", "-O2", "-shared", "-fPIC", name="liblocal.so")
+    compiled(LOCALS, "-g", "-O2", f"-L{tmp_path}", "-llocal", f"-Wl,-rpath,{tmp_path}", name="locals")
+    assert execute("--json", "report.json", "./locals").code == 0
+    lines = json.loads((tmp_path / "report.json").read_text())["contention"]["lines"]
+    named = [_data(line) for line in lines if _data(line)]
+    assert set().union(*named) == {"own.hits (thread-local)", "totals.errors (thread-local)"}
+    assert len(named) >= 2

@@ -5,7 +5,7 @@ processes mapped when the access happened."""
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -119,6 +119,7 @@ class Names:
     compiled: Mapping[int, Compiled] = field(default_factory=dict)
     _elves: dict[str, _File | None] = field(default_factory=dict)
     _variables: dict[str, Variables] = field(default_factory=dict)
+    _places: dict[int, list[tuple[str, int, int]]] = field(default_factory=dict)
     _modules: dict[int, tuple[list[int], list[_Module]]] = field(default_factory=dict)
 
     def code(self, places: Iterable[tuple[int, int, int]], lines: bool = True) -> dict[tuple[int, int, int], Code]:
@@ -169,6 +170,7 @@ class Names:
         """The data at each place."""
         found: dict[Place, Data] = {}
         wanted: dict[str, dict[int, list[Place]]] = {}
+        locals_: dict[str, dict[int, list[Place]]] = {}
         objects: dict[Place, Object] = {}
         for place in dict.fromkeys(places):
             tgid, address, ns, physical, size = place
@@ -189,6 +191,9 @@ class Names:
                 wanted.setdefault(path, {}).setdefault(linked, []).append(place)
             elif isinstance(mapping, FileMapping):
                 found[place] = Data("file", _name(mapping.path))
+            elif (local := self._thread_local(process, address, size)) is not None:
+                path, offset = local
+                locals_.setdefault(path, {}).setdefault(offset, []).append(place)
             elif (allocated := process.allocated(address, ns)) is not None and (
                 address + size <= allocated.begin + allocated.size and not _is_stack(mapping, allocated)
             ):
@@ -198,6 +203,11 @@ class Names:
             else:
                 found[place] = Data("?", UNNAMED)
         found |= self._heap_data(objects)
+        for path, offsets in locals_.items():
+            ordered = sorted(offsets)
+            for offset, variable in zip(ordered, self._variables_of(path).thread_locals(ordered), strict=True):
+                local_data = Data("file", _name(path)) if variable is None else _thread_local_data(variable)
+                found.update(dict.fromkeys(offsets[offset], local_data))
         for path, addresses in wanted.items():
             ordered = sorted(addresses)
             for address, variable in zip(ordered, self._variables_of(path).names(ordered), strict=True):
@@ -237,6 +247,38 @@ class Names:
             assert file is not None
             self._variables[path] = Variables(file.elf, self.debug)
         return self._variables[path]
+
+    def _thread_local(self, process: Process, address: int, size: int) -> tuple[str, int] | None:
+        """The file that has the thread-local variable at an address, and the offset in the file's segment."""
+        thread = process.thread(address + size - 1) if size == 1 else None
+        if thread is None:
+            return None
+        below = thread[0] - address
+        if id(process) not in self._places:
+            self._places[id(process)] = list(self._places_of(process))
+        for path, offset, length in self._places[id(process)]:
+            if offset - length < below <= offset:
+                return path, offset - below
+        return None
+
+    def _places_of(self, process: Process) -> Iterator[tuple[str, int, int]]:
+        """How far the thread-local data of each file begin below the end, and their bytes: the rule of
+        _dl_determine_tlsoffset of glibc (elf/dl-tls.c), for files whose segments begin aligned."""
+        end = top = bottom = 0
+        for path in process.first_files():
+            file = self._file(path)
+            segment = file.elf.thread_local_segment if file is not None else None
+            if segment is None or not segment.size:
+                continue
+            align = max(segment.alignment, 1)
+            if bottom - top >= segment.size and (offset := _up(top + segment.size, align)) <= bottom:
+                top = offset
+            else:
+                offset = _up(end + segment.size, align)
+                if offset > end + segment.size + bottom - top:
+                    top, bottom = end, offset - segment.size
+                end = offset
+            yield path, offset, segment.size
 
     def _module(self, process: Process, address: int, ns: int) -> tuple[str, int] | None:
         """The ELF file to whose loaded parts the address belongs, and the linked address; also for its zeroed data,
@@ -287,6 +329,14 @@ class Names:
 
 def _name(path: str) -> str:
     return path.rpartition("/")[2]
+
+
+def _up(size: int, alignment: int) -> int:
+    return -(-size // alignment) * alignment
+
+
+def _thread_local_data(variable: Variable) -> Data:
+    return Data("variable", variable.name, f"{variable.field} (thread-local)", variable.source)
 
 
 def _is_stack(mapping: FileMapping | AnonymousMapping | None, allocated: Object) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -86,6 +86,9 @@ class Process:
     _changes: list[tuple[int, Mapping | None]] = field(default_factory=list)
     _has_threads: bool = False
     _objects: list[Object] = field(default_factory=list)
+    _threads: dict[int, int] = field(default_factory=dict)
+    # When the first thread had thread-local data; files that are mapped later have theirs elsewhere.
+    _threads_since: int = 0
 
     @property
     def name(self) -> str:
@@ -122,6 +125,28 @@ class Process:
             groups[1 << max(one.size - 1, 0).bit_length()].append(one)
         ordered = {size: sorted(several, key=lambda one: one.begin) for size, several in groups.items()}
         return {size: ([one.begin for one in several], several) for size, several in ordered.items()}
+
+    def thread(self, address: int) -> tuple[int, int] | None:
+        """The end of the nearest thread-local data at or above an address, and the thread's number."""
+        ends = self._thread_ends
+        place = bisect_left(ends, address)
+        return (ends[place], self._threads[ends[place]]) if place < len(ends) else None
+
+    @cached_property
+    def _thread_ends(self) -> list[int]:
+        return sorted(self._threads)
+
+    def first_files(self) -> list[str]:
+        """The files that the process mapped after its last exec and before it had thread-local data."""
+        present = [each for each in self._present() if isinstance(each, FileMapping)]
+        times = {id(each): ns for ns, each in self._changes}
+        early = [each.path for each in reversed(present) if times[id(each)] <= self._threads_since]
+        return list(dict.fromkeys(early))
+
+    def _has_thread(self, ns: int, end: int, tid: int) -> None:
+        if end:
+            self._threads_since = self._threads_since or ns
+            self._threads[end] = tid
 
     def last_code(self, pc: int) -> FileMapping | None:
         """The last file that the process ever mapped as code at an address."""
@@ -249,6 +274,7 @@ class _Event(Strict):
     tgid: _Number
     pid: _Number
     comm: _Text
+    tls: _Number = 0
 
 
 class _Mmap(_Event):
@@ -330,6 +356,9 @@ def _apply(found: defaultdict[int, list[Process]], event: _Mmap | _Fork | _Exec 
         objects = list(parents[-1]._objects) if parents else []
         names = [(event.ns, event.comm)]
         child = Process(event.tgid, event.parent, event.ns, names, None, None, inherited, threads, objects)
+        if parents:
+            child._threads_since = parents[-1]._threads_since
+            child._has_thread(event.ns, event.tls, event.pid)
         found[event.tgid].append(child)
         return
     if isinstance(event, _Object):
@@ -339,14 +368,20 @@ def _apply(found: defaultdict[int, list[Process]], event: _Mmap | _Fork | _Exec 
     if event.tgid not in found:  # it is older than the recording
         found[event.tgid].append(Process(event.tgid, None, 0, [(0, event.comm)]))
     process = found[event.tgid][-1]
+    if isinstance(event, _Exit):
+        process._has_thread(event.ns, event.tls, event.pid)
     match event:
         case _Fork():
             process._thread_began(event.ns, event.pid, event.stack)
+            process._has_thread(event.ns, event.tls, event.pid)
         case _Mmap():
             process._add(event.ns, event.mapping())
+            process._has_thread(event.ns, event.tls, event.pid)
         case _Exec():
             process._add(event.ns, None)
             process._objects.clear()
+            process._threads.clear()
+            process._threads_since = 0
         case _Comm() if event.pid == event.tgid:
             process.names.append((event.ns, event.comm))
         case _Exit() if event.pid == event.tgid:

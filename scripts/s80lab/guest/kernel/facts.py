@@ -22,7 +22,7 @@ from s80lab.image.build import load_image
 SYMBOLS, TYPES, CALLS, PLUGIN_FILE = "symbols.txt", "types.btf", "calls.txt", "kernel.txt"
 BUILD_ID = "build-id.txt"
 # Raise when what is kept of a kernel changes.
-FORMAT = 6
+FORMAT = 7
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from s80lab.guest.kernel.types import Types
 FIELDS = ("comm", "pid", "tgid", "flags", "mm", "stack")
 # For the mappings of processes; a kernel that lacks one can be used without them.
 MAPPINGS = (
-    *("task_struct.exit_code", "task_struct.thread.sp", "fork_frame.regs", "pt_regs.sp"),
+    *("task_struct.exit_code", "task_struct.thread.sp", "task_struct.thread.fsbase", "fork_frame.regs", "pt_regs.sp"),
     *(f"vm_area_struct.vm_{name}" for name in ("start", "end", "mm", "flags", "pgoff", "file", "ops", "private_data")),
     *("mm_struct.start_stack", "mm_struct.start_brk", "mm_struct.brk", "vm_special_mapping.name"),
     *("file.f_path", "file.f_inode", "inode.i_ino", "path.mnt", "path.dentry"),
