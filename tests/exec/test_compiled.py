@@ -58,7 +58,7 @@ def test_compiled_code_is_named(execute: Exec, compiled: Callable[..., Path], tm
 def test_map_of_another_form_is_left_out(tmp_path: Path) -> None:
     with tarfile.open(tmp_path / "files.tar", "w") as tar:
         for name, text in {
-            "tmp/perf-12.map": b"10 8 one\n0x20 0x8 two words\n\xff\xff\n20 4 again\n",
+            "tmp/perf-12.map": b"10 8 one\n0x0000000000000020 0x0000000000000008 two words\n\xff\xff\n20 4 again\n",
             "tmp/perf-x.map": b"10 8 one\n",
             "elsewhere/perf-3.map": b"10 8 one\n",
             "../perf-4.map": b"10 8 one\n",

@@ -17,7 +17,7 @@ LARGEST = 64 << 20
 """Bytes of all files of a run: the guest sends no more (workloads/exec/init.c)."""
 _MEMBER = re.compile(r"tmp/(perf-\d{1,7}\.map)")
 _FILE = re.compile(r"perf-(\d{1,7})\.map")
-_LINE = re.compile(r"(?:0x)?([0-9a-fA-F]{1,16}) (?:0x)?([0-9a-fA-F]{1,8}) (.+)")
+_LINE = re.compile(r"(?:0x)?([0-9a-fA-F]{1,16}) (?:0x)?([0-9a-fA-F]{1,16}) (.+)")
 
 
 @dataclass(frozen=True)
