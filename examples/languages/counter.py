@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Two processes count in one line of shared memory.
 
-    gcc -shared -fPIC -o libmarkers.so markers.c
-    s80lab exec --markers --add counter.py --add libmarkers.so -- /usr/bin/python3 counter.py
+gcc -shared -fPIC -o libmarkers.so markers.c
+s80lab exec --markers --add counter.py --add libmarkers.so -- /usr/bin/python3 counter.py
 """
 
 import ctypes

@@ -15,7 +15,8 @@ namespace s80::plugin {
 
 class Allocations {
 public:
-    /// Where a call has the number of bytes. third: and it stores the address where its first argument points.
+    /// Where a call has the number of bytes. third: and it stores the address where its first argument
+    /// points.
     enum class Size : std::uint8_t { first, second, product, third };
     struct Object {
         std::uint64_t begin = 0;
@@ -39,8 +40,8 @@ public:
         std::uint64_t result = 0;
     };
 
-    /// Reads the list of functions, a line each: `BEGIN first|second|product|third`, with the physical address
-    /// in hexadecimal. An empty path: no functions. Throws model::Error that names the line.
+    /// Reads the list of functions, a line each: `BEGIN first|second|product|third`, with the physical
+    /// address in hexadecimal. An empty path: no functions. Throws model::Error that names the line.
     explicit Allocations(const std::string& path);
 
     /// The function that begins at a physical address.

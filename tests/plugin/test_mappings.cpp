@@ -36,7 +36,8 @@ constexpr std::uint64_t kNames = 16 * kPage;
 const char* const kLayout =
     "kernel_version 6.1\nper_cpu.current_task 0\n"
     "task_struct.comm 0\ntask_struct.pid 16\ntask_struct.tgid 20\ntask_struct.flags 24\n"
-    "task_struct.exit_code 28\ntask_struct.thread.sp 32\ntask_struct.thread.fsbase 40\nfork_frame.regs 8\npt_regs.sp 16\n"
+    "task_struct.exit_code 28\ntask_struct.thread.sp 32\ntask_struct.thread.fsbase 40\nfork_frame.regs "
+    "8\npt_regs.sp 16\n"
     "vm_area_struct.vm_start 0\nvm_area_struct.vm_end 8\nvm_area_struct.vm_mm 16\n"
     "vm_area_struct.vm_flags 24\nvm_area_struct.vm_pgoff 32\nvm_area_struct.vm_file 40\n"
     "vm_area_struct.vm_ops 48\nvm_area_struct.vm_private_data 56\n"
