@@ -16,6 +16,7 @@ from pathlib import Path
 
 from s80lab.base.copying import sparse_copy
 from s80lab.base.errors import UserError
+from s80lab.base.follow import Follower
 from s80lab.base.progress import Job, instructions_text
 from s80lab.config.experiment import Phases
 from s80lab.config.machine import low_ram
@@ -136,16 +137,15 @@ class WarmupFollower:
     _lines: int = 0
     _times: list[tuple[float, int]] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        self._reader = Follower(self.path)
+
     def read(self) -> bool:
-        """Read new sampling intervals; return whether there were any."""
-        try:
-            with self.path.open("rb") as file:
-                lines = sum(line.endswith(b"\n") for line in file)
-        except FileNotFoundError:
+        """Read new sampling intervals; return whether there were any. The first line is the header."""
+        new = len(self._reader.lines())
+        self._lines += new
+        if not new or self._lines < 2:
             return False
-        if lines < 2 or lines == self._lines:
-            return False
-        self._lines = lines
         self._verdict = warm_up(self.path, self.clients, self.phases.drift_points)
         self.instructions = self._verdict.instructions
         self._times.append((time.monotonic(), self.instructions))
