@@ -12,9 +12,6 @@ namespace s80::model {
 using Line = std::uint32_t;
 inline constexpr Line kNoLine = 0xffff'ffffU;
 
-/// Sharing vectors are 32 bits wide.
-inline constexpr unsigned kMaxCores = 32;
-
 enum class Kind : std::uint8_t { ifetch, load, store, walk };
 inline constexpr unsigned kKinds = 4;
 

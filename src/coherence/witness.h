@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 
+#include "base/core_set.h"
 #include "base/types.h"
 
 namespace s80::model {
@@ -13,7 +14,7 @@ inline constexpr std::uint8_t kNobody = 0xff;
 struct Answered {
     Source source = Source::memory;
     std::uint8_t supplier = kNobody;  ///< a core
-    std::uint32_t holders = 0;        ///< sharers: other cores that had a copy, one bit each
+    CoreSet holders;                  ///< sharers: other cores that had a copy
     unsigned stall = 0;               ///< cycles
 };
 

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/core_set.h"
 #include "base/toml.h"
 #include "base/types.h"
 

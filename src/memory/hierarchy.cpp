@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "memory/hierarchy.h"
 
-#include <bit>
-
 namespace s80::model {
 
 namespace {
@@ -39,14 +37,14 @@ Hierarchy::Hierarchy(const Machine& machine, const Protocol& protocol, std::size
     : machine_(with_spares(machine, spares)),
       protocol_(protocol),
       exclusive_(machine.l2_inclusion == Inclusion::exclusive),
-      memory_bit_(protocol.leaves_shared() ? 1U << Holders::kMemory : 0),
+      memory_number_(protocol.leaves_shared() ? CoreSet::only(Holders::kMemory) : CoreSet()),
       memory_(
           core_bytes(machine) * machine.cores() + core_bytes(spare_machine(machine, spares)) * spares.cores,
           "the caches' tags"),
       holders_(lines),
       stats_(machine_.cores()),
       interconnect_(machine_) {
-    if (memory_bit_ != 0 && machine_.cores() > Holders::kMemory) {
+    if (!memory_number_.empty() && machine_.cores() > Holders::kMemory) {
         throw Error("protocol " + protocol.name() +
                     " has memory remember sharers (leaves_shared), which supports at most " +
                     std::to_string(Holders::kMemory) + " cores; machine " + machine.name + " has " +
@@ -97,10 +95,10 @@ bool Hierarchy::l1_writable(unsigned core, Line line) const {
     return slot && l1d.block(slot).writable;
 }
 
-/// Sets of those that will snoop, and the holder mask of who will be pushed out.
-void Hierarchy::prefetch_others(unsigned core, Line line, std::uint32_t others) const {
-    for (; others != 0; others &= others - 1) {
-        const Core& theirs = cores_[static_cast<unsigned>(std::countr_zero(others))];
+/// Sets of those that will snoop, and the holders of who will be pushed out.
+void Hierarchy::prefetch_others(unsigned core, Line line, CoreSet others) const {
+    for (const unsigned other : others) {
+        const Core& theirs = cores_[other];
         theirs.l2.prefetch(line);
         if (exclusive_) {
             theirs.l1d.prefetch(line);
@@ -219,16 +217,15 @@ Hierarchy::Snooped Hierarchy::snoop(Access a, Bus bus) {
     Snooped result;
     unsigned best = kMaxStates;
     unsigned supplier = 0;
-    const std::uint32_t word = holders_.of(line);
-    if ((word & memory_bit_) != 0) {
+    const CoreSet holders = holders_.of(line);
+    if (memory_among(holders)) {
         result.shared = bus == Bus::read;
         if (bus != Bus::read) {
             holders_.remove(line, Holders::kMemory);
         }
     }
-    result.holders = word & ~memory_bit_ & ~(1U << core);
-    for (std::uint32_t mask = result.holders; mask != 0; mask &= mask - 1) {
-        const auto other = static_cast<unsigned>(std::countr_zero(mask));
+    result.holders = cores_among(holders).without(core);
+    for (const unsigned other : result.holders) {
         const Held theirs = held(other, line);
         Block& block = theirs.cache->block(theirs.slot);
         const RemoteCell& cell = protocol_.remote(bus, block.state);
@@ -321,8 +318,8 @@ void Hierarchy::leave_e(unsigned core, Block& block, Stat why) {
 
 std::vector<Line> Hierarchy::remembered() const {
     std::vector<Line> lines;
-    for (Line line = 0; memory_bit_ != 0 && line < holders_.lines(); ++line) {
-        if ((holders_.of(line) & memory_bit_) != 0) {
+    for (Line line = 0; !memory_number_.empty() && line < holders_.lines(); ++line) {
+        if (memory_among(holders_.of(line))) {
             lines.push_back(line);
         }
     }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/core_set.h"
 #include "base/host_memory.h"
 #include "base/types.h"
 #include "cache/cache.h"
@@ -95,10 +96,9 @@ public:
     }
     /// Host prefetch, some time later, of the data that the access will need on the bus.
     void prefetch_bus(unsigned core, Line line, Kind kind) const {
-        const std::uint32_t mine = 1U << core;
-        const std::uint32_t word = holders_.of(line);
-        if ((word & mine) == 0 || (kind == Kind::store && word != mine)) {
-            prefetch_others(core, line, word & ~mine & ~memory_bit_);
+        const CoreSet holders = holders_.of(line);
+        if (!holders.has(core) || (kind == Kind::store && holders != CoreSet::only(core))) {
+            prefetch_others(core, line, cores_among(holders).without(core));
         }
     }
 
@@ -153,7 +153,7 @@ private:
         bool gives = false;   ///< the supplier determines the state in which the requester fills
         State given = 0;
         std::uint8_t supplier = kNobody;
-        std::uint32_t holders = 0;  ///< sharers: other cores that had a copy
+        CoreSet holders;  ///< sharers: other cores that had a copy
     };
     struct Filled {
         Block block;
@@ -171,7 +171,9 @@ private:
         l1.touch(slot);
         return kind != Kind::store || l1.block(slot).writable;
     }
-    void prefetch_others(unsigned core, Line line, std::uint32_t others) const;
+    void prefetch_others(unsigned core, Line line, CoreSet others) const;
+    CoreSet cores_among(CoreSet holders) const { return holders - memory_number_; }
+    bool memory_among(CoreSet holders) const { return !(holders & memory_number_).empty(); }
     [[noreturn]] void no_such_way(unsigned way) const;
     unsigned beyond_l1(Access a, Cache::Slot slot);
     // One core's organisation
@@ -214,9 +216,9 @@ private:
     Machine machine_;
     Protocol protocol_;
     bool exclusive_;
-    std::uint32_t quiet_ = 0;   ///< accesses that leave a block unchanged: one bit per kind and state
-    std::uint32_t memory_bit_;  ///< of a sharing vector, if memory remembers sharers in this protocol
-    HostMemory memory_;         ///< of all caches
+    std::uint32_t quiet_ = 0;  ///< accesses that leave a block unchanged: one bit per kind and state
+    CoreSet memory_number_;    ///< Holders::kMemory, if memory remembers sharers in this protocol
+    HostMemory memory_;        ///< of all caches
     std::vector<Core> cores_;
     Holders holders_;
     Statistics stats_;

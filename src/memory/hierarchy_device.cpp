@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Effects of device accesses to memory on the caches. A device is not a requester in the protocol's tables,
 // because it keeps no copy. Its reads make memory current; its writes invalidate all copies.
-#include <bit>
-
 #include "memory/hierarchy.h"
 
 namespace s80::model {
@@ -10,8 +8,7 @@ namespace s80::model {
 void Hierarchy::device_read(Line line) {
     // As after a read of another core: the owner cannot know that the device keeps no copy.
     const State clean = protocol_.own(OwnEvent::load, protocol_.invalid()).next_shared;
-    for (std::uint32_t mask = holders_.of(line) & ~memory_bit_; mask != 0; mask &= mask - 1) {
-        const auto core = static_cast<unsigned>(std::countr_zero(mask));
+    for (const unsigned core : cores_among(holders_.of(line))) {
         const Held theirs = held(core, line);
         Block& block = theirs.cache->block(theirs.slot);
         if (!protocol_.own(OwnEvent::evict, block.state).writeback) {
@@ -25,12 +22,11 @@ void Hierarchy::device_read(Line line) {
 }
 
 void Hierarchy::device_write(Line line) {
-    const std::uint32_t word = holders_.of(line);
-    for (std::uint32_t mask = word & ~memory_bit_; mask != 0; mask &= mask - 1) {
-        const auto core = static_cast<unsigned>(std::countr_zero(mask));
+    const CoreSet holders = holders_.of(line);
+    for (const unsigned core : cores_among(holders)) {
         invalidate(core, line, held(core, line));
     }
-    if ((word & memory_bit_) != 0) {
+    if (memory_among(holders)) {
         holders_.remove(line, Holders::kMemory);
     }
     interconnect_.evicted(line);

@@ -2,7 +2,6 @@
 #include "observe/attribution.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace s80::model {
 
@@ -28,9 +27,9 @@ Attribution::Attribution(Hierarchy& hierarchy, const Player& player, Sink sink)
       player_(player),
       sink_(std::move(sink)),
       number_memory_(hierarchy.lines() * sizeof(std::uint32_t), "the log of misses"),
-      ever_memory_(hierarchy.lines() * sizeof(std::uint32_t), "the log of misses"),
+      ever_memory_(hierarchy.lines() * sizeof(CoreSet), "the log of misses"),
       numbers_(reinterpret_cast<std::uint32_t*>(number_memory_.data())),
-      ever_(reinterpret_cast<std::uint32_t*>(ever_memory_.data())),
+      ever_(reinterpret_cast<CoreSet*>(ever_memory_.data())),
       taken_(1),
       shadows_(hierarchy.machine().cores(), Shadow(core_lines(hierarchy.machine()))) {}
 
@@ -52,7 +51,7 @@ void Attribution::start() {
         const Hierarchy::Core& caches = hierarchy_.cores()[core];
         for (const Cache* cache : {&caches.l2, &caches.l1i, &caches.l1d}) {
             cache->each_line([&](Line line) {
-                ever_[line] |= 1U << core;
+                ever_[line].add(core);
                 shadows_[core].touch(line);
             });
         }
@@ -82,8 +81,8 @@ void Attribution::event(unsigned processor, const Event& event, std::int64_t clo
     }
     Taken& taken = taken_[numbers_[event.line]];
     const unsigned core = processor / hierarchy_.machine().threads_per_core;
-    for (std::uint32_t others = taken.lost & ~(1U << core); others != 0; others &= others - 1) {
-        taken.foreign[static_cast<unsigned>(std::countr_zero(others))] |= note_->writes;
+    for (const unsigned other : taken.lost.without(core)) {
+        taken.foreign[other] |= note_->writes;
     }
 }
 
@@ -99,27 +98,26 @@ void Attribution::lost(unsigned core, Line line) {
         taken_.emplace_back();
     }
     Taken& taken = taken_[number];
-    taken.lost |= 1U << core;
+    taken.lost.add(core);
     taken.foreign[core] = note_->writes;  // by the access that took it
     shadows_[core].drop(line);
 }
 
 void Attribution::missed(unsigned core, Line line, const Answered& answer) {
-    const std::uint32_t bit = 1U << core;
     Taken& taken = taken_[numbers_[line]];
     Miss miss = request(core, line, answer);
-    if ((taken.lost & bit) != 0) {
+    if (taken.lost.has(core)) {
         miss.reason = Reason::coherence;
         miss.foreign = taken.foreign[core];
         miss.sharing =
             ((miss.reads | miss.writes) & miss.foreign) != 0 ? Sharing::true_sharing : Sharing::false_sharing;
-        taken.lost &= ~bit;
-    } else if ((ever_[line] & bit) == 0) {
+        taken.lost.remove(core);
+    } else if (!ever_[line].has(core)) {
         miss.reason = Reason::cold;
     } else {
         miss.reason = in_shadow_ ? Reason::conflict : Reason::capacity;
     }
-    ever_[line] |= bit;
+    ever_[line].add(core);
     if (miss.kind == Kind::store) {
         stored(core, line);
     }

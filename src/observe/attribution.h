@@ -8,6 +8,7 @@
 #include <functional>
 #include <vector>
 
+#include "base/core_set.h"
 #include "base/host_memory.h"
 #include "cache/shadow.h"
 #include "coherence/witness.h"
@@ -40,7 +41,7 @@ struct Miss {
     std::uint64_t address = 0;   ///< virtual
     std::uint64_t physical = 0;  ///< of the line's first byte
     std::uint32_t who = 0;       ///< the recorder's number for task and system call
-    std::uint32_t holders = 0;   ///< sharers: other cores that had a copy
+    CoreSet holders;             ///< sharers: other cores that had a copy
     std::uint16_t reads = 0;     ///< granules that the core accesses now
     std::uint16_t writes = 0;
     std::uint16_t foreign = 0;  ///< granules that other cores wrote since this core lost the line
@@ -85,7 +86,7 @@ public:
 private:
     /// A line of which a core lost its copy to another core.
     struct Taken {
-        std::uint32_t lost = 0;                          ///< cores that lost their copy to another core
+        CoreSet lost;                                    ///< cores that lost their copy to another core
         std::array<std::uint16_t, kMaxCores> foreign{};  ///< granules that other cores wrote since
     };
     void start();
@@ -109,7 +110,7 @@ private:
     HostMemory number_memory_;
     HostMemory ever_memory_;
     std::uint32_t* numbers_;  ///< by line: index into taken_; 0: none
-    std::uint32_t* ever_;     ///< by line: cores that have held it
+    CoreSet* ever_;           ///< by line: cores that have held it
     std::vector<Taken> taken_;
     std::vector<Shadow> shadows_;  ///< shadow tags by core
 };

@@ -51,10 +51,10 @@ inline Conflicts::Alone* Conflicts::alone(unsigned processor, model::Line line) 
 void Conflicts::share(Alone& alone, model::Line line) {
     const auto [group, i] = find(line);
     const auto bit = static_cast<std::uint8_t>(1U << i);
-    const std::uint32_t processor = std::uint32_t{1} << alone.processor;
+    const model::CoreSet processor = model::CoreSet::only(alone.processor);
     const bool stored = alone.stored_now != 0 || alone.stored_before != 0;
-    group.now[i] = alone.loaded_now != 0 ? processor : 0;
-    group.before[i] = alone.loaded_before != 0 ? processor : 0;
+    group.now[i] = alone.loaded_now != 0 ? processor : model::CoreSet();
+    group.before[i] = alone.loaded_before != 0 ? processor : model::CoreSet();
     group.storer[i] = static_cast<std::uint8_t>(stored ? alone.processor : Found::kNobody);
     group.stored_now &= static_cast<std::uint8_t>(~bit);
     group.moved_now &= static_cast<std::uint8_t>(~bit);
@@ -125,7 +125,7 @@ inline Conflicts::Found Conflicts::Place::conflict(unsigned processor) const {
     const unsigned storer = group.storer[line];
     if (storer != processor && storer != Found::kNobody) {
         found.contended = true;
-        if (((group.now[line] | group.before[line]) >> processor & 1) == 0) {
+        if (!(group.now[line] | group.before[line]).has(processor)) {
             found.transfers = true;
             found.miss = true;
             if ((group.stored_now >> line & 1) != 0) {
@@ -150,7 +150,7 @@ inline void Conflicts::Place::note_transfer(Found& found, unsigned processor) co
     } else if (((group.moved_before | group.moved_now) & bit) != 0) {
         const bool stored = (group.stored_now & bit) != 0 && group.storer[line] == processor;
         found.disputed = true;
-        found.first = !stored && (group.now[line] >> processor & 1) == 0;
+        found.first = !stored && !group.now[line].has(processor);
     }
 }
 
@@ -183,7 +183,7 @@ Conflicts::Found Conflicts::load(unsigned processor, model::Line line) {
     place.note_transfer(found, processor);
     list(place, found, line);
     r.disputed = found.transfers || found.disputed;
-    place.group.now[place.line] |= std::uint32_t{1} << processor;
+    place.group.now[place.line].add(processor);
     return found;
 }
 
@@ -204,13 +204,12 @@ Conflicts::Found Conflicts::store(unsigned processor, model::Line line, std::uin
         return {};
     }
     const Place place = find(line);
-    const std::uint32_t others = ~(std::uint32_t{1} << processor);
     Found found = place.conflict(processor);
     Group& group = place.group;
-    found.readers = group.now[place.line] & others;
-    found.copies = found.readers | (group.before[place.line] & others);
-    found.upgrade = !found.miss && (found.contended || found.copies != 0);
-    found.transfers |= found.copies != 0;
+    found.readers = group.now[place.line].without(processor);
+    found.copies = found.readers | group.before[place.line].without(processor);
+    found.upgrade = !found.miss && (found.contended || !found.copies.empty());
+    found.transfers |= !found.copies.empty();
     place.note_transfer(found, processor);
     const auto bit = static_cast<std::uint8_t>(1U << place.line);
     list(place, found, line);
@@ -221,8 +220,8 @@ Conflicts::Found Conflicts::store(unsigned processor, model::Line line, std::uin
     group.stored_now |= bit;
     group.told &= static_cast<std::uint8_t>(~bit);
     group.stored_at[place.line] = at;
-    group.now[place.line] = 0;
-    group.before[place.line] = 0;
+    group.now[place.line] = {};
+    group.before[place.line] = {};
     found.when = &group.stored_time[place.line];
     *found.when = Found::kNoTime;
     r = {0,          in_slice(line), &group.stored_at[place.line],

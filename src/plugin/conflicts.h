@@ -9,6 +9,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/core_set.h"
 #include "base/host_memory.h"
 #include "base/types.h"
 
@@ -50,10 +51,10 @@ public:
         /// each_stored has told. Then `stored_at` and `stored_time` are what the caller of each_stored
         /// wrote.
         unsigned storer_before = kNobody;
-        std::uint32_t readers = 0;  ///< mask of processors
+        model::CoreSet readers;  ///< processors
         /// A store: other processors that loaded the line since the last store, in this epoch or the last
         /// one.
-        std::uint32_t copies = 0;
+        model::CoreSet copies;
         /// A store to a line that others use too: where the caller writes its time, which later accesses
         /// find.
         std::int64_t* when = nullptr;
@@ -83,9 +84,9 @@ public:
 private:
     /// A line in the epoch in which it was last accessed. Until `shared` is set, by `processor` alone.
     struct Alone {
-        static constexpr unsigned kEpochBits = 22;
+        static constexpr unsigned kEpochBits = 32 - 5 - model::kCoreBits;  // five flags follow
         std::uint32_t epoch : kEpochBits;  ///< the last bits of its number; 0: none
-        std::uint32_t processor : 5;
+        std::uint32_t processor : model::kCoreBits;
         // Since the last store:
         std::uint32_t loaded_now : 1;     ///< in `epoch`
         std::uint32_t loaded_before : 1;  ///< in the epoch before
@@ -94,7 +95,7 @@ private:
         std::uint32_t stored_before : 1;
         std::uint32_t shared : 1;  ///< the line has a complete record
     };
-    static_assert(sizeof(Alone) == 4 && model::kMaxCores <= 1U << 5);
+    static_assert(sizeof(Alone) == 4);
     /// Neighbouring lines are often accessed together: the records of four fit into a line of the host's
     /// cache.
     static constexpr unsigned kLines = 4;
@@ -105,10 +106,9 @@ private:
         std::array<std::uint32_t, kLines> stored_at{};
         std::array<std::uint32_t, kLines> first_at{};  ///< see Found
         std::array<std::int64_t, kLines> stored_time{};
-        std::array<std::uint32_t, kLines>
-            now{};  ///< readers since the last store, in the epoch `used`: masks
-        std::array<std::uint32_t, kLines> before{};  ///< readers since the last store, in the epoch before
-        std::array<std::uint8_t, kLines> storer{};   ///< in these two epochs
+        std::array<model::CoreSet, kLines> now{};     ///< readers since the last store, in the epoch `used`
+        std::array<model::CoreSet, kLines> before{};  ///< readers since the last store, in the epoch before
+        std::array<std::uint8_t, kLines> storer{};    ///< in these two epochs
         // Masks of lines:
         std::uint8_t stored_now = 0;    ///< stored to in the epoch `used`
         std::uint8_t moved_now = 0;     ///< transferred in the epoch `used`
@@ -116,6 +116,7 @@ private:
         std::uint8_t listed = 0;        ///< among `contended_` in the epoch `used`
         std::uint8_t told = 0;          ///< each_stored has told of its last store
     };
+    static_assert(sizeof(Group) % 64 == 0);
     /// One line of a group.
     struct Place {
         Group& group;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/core_set.h"
 #include "base/types.h"
 #include "plugin/filter_key.h"
 #include "plugin/poll_loop.h"

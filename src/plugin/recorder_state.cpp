@@ -8,7 +8,7 @@ namespace s80::plugin {
 
 model::Extra Recorder::extra() const {
     const Windows::State state = windows_->state();
-    model::Extra words{state.sleeping,
+    model::Extra words{state.sleeping.word(),
                        page_.physical(),
                        std::uint64_t{state.clock.runs},
                        static_cast<std::uint64_t>(state.clock.origin),
@@ -30,7 +30,7 @@ model::Extra Recorder::extra() const {
 Windows::State Recorder::restore(const model::Extra& extra) {
     Windows::State state;
     auto at = extra.begin();
-    state.sleeping = static_cast<std::uint32_t>(*at++);
+    state.sleeping = model::CoreSet::of_word(static_cast<model::CoreSet::Word>(*at++));
     page_.restore(ram_, *at++);
     state.clock.runs = *at++ != 0;
     state.clock.origin = static_cast<std::int64_t>(*at++);

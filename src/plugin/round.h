@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 
+#include "base/core_set.h"
 #include "base/types.h"
 
 namespace s80::plugin {

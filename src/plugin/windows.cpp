@@ -2,7 +2,6 @@
 #include "plugin/windows.h"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 
 namespace s80::plugin {
@@ -64,7 +63,7 @@ Windows::Windows(const model::Machine& machine, const Lanes& lanes, WindowSink& 
       longest_wait_(Player::longest_wait(machine)),
       state_(state) {
     for (const auto& lane : lanes_) {
-        if ((state_.sleeping >> lane->processor & 1) != 0) {
+        if (state_.sleeping.has(lane->processor)) {
             lane->attention |= kHalted;
         }
     }
@@ -108,14 +107,13 @@ void Windows::interrupt_all(Lane& lane) {
 
 void Windows::sleep(Lane& lane) {
     lane.attention |= kHalted;
-    state_.sleeping |= 1U << lane.processor;
+    state_.sleeping.add(lane.processor);
     const std::uint64_t ran = lane.instructions - slice_began_;
     count_slice();
     if (stays_ == nullptr) {
         take_in_all();
     }
-    const std::uint32_t everyone = ~std::uint32_t{0} >> (model::kMaxCores - lanes_.size());
-    if (state_.sleeping == everyone) {
+    if (state_.sleeping == model::CoreSet::below(static_cast<unsigned>(lanes_.size()))) {
         close(schedule_.due(total_instructions()));
         state_.gap_pending = true;
         clock_.sleep(ran);
@@ -128,7 +126,7 @@ void Windows::sleep(Lane& lane) {
 /// Timers and devices wake a processor at the beginning of an epoch. None wakes before it fell asleep. Timer
 /// interrupts of several processors are often simultaneous, and access the same lines of the kernel.
 void Windows::wake(Lane& lane) {
-    state_.sleeping &= ~(1U << lane.processor);
+    state_.sleeping.remove(lane.processor);
     lane.attention &= ~static_cast<std::uint32_t>(kHalted);
     if (lane.wake_signal < 0) {
         lane.contends_until = lane.instructions + kContends;
@@ -228,15 +226,15 @@ void Windows::resume(Lane& lane, std::int64_t time) {
     lane.loop.discard();
     lane.paused = true;  // it waits for a store
     lane.contends_until = lane.instructions + kContends;
-    if ((left_out_ >> lane.processor & 1) != 0) {
+    if (left_out_.has(lane.processor)) {
         take_in(lane);
     }
 }
 
 /// Another processor stores to a line that these processors have loaded.
-void Windows::polled(std::uint32_t processors, model::Line line, std::int64_t time) {
-    for (std::uint32_t left = processors; left != 0; left &= left - 1) {
-        Lane& lane = *lanes_[static_cast<unsigned>(std::countr_zero(left))];
+void Windows::polled(model::CoreSet processors, model::Line line, std::int64_t time) {
+    for (const unsigned processor : processors) {
+        Lane& lane = *lanes_[processor];
         if (lane.parked && lane.loop.loads(line)) {
             resume(lane, time);
         } else if (lane.loop.loads(line)) {
@@ -272,31 +270,31 @@ void Windows::skip(const Lane& next) {
         stays_ = &next;
     }
     if (stays_ != &next) {
-        left_out_ |= 1U << next.processor;
+        left_out_.add(next.processor);
         round_.leave_out(next.processor);
     }
 }
 
 void Windows::take_in(const Lane& lane) {
-    left_out_ &= ~(1U << lane.processor);
+    left_out_.remove(lane.processor);
     round_.take_in(lane.processor);
 }
 
 void Windows::take_in_all() {
-    while (left_out_ != 0) {
-        take_in(*lanes_[static_cast<unsigned>(std::countr_zero(left_out_))]);
+    for (const unsigned processor : left_out_) {
+        take_in(*lanes_[processor]);
     }
     stays_ = nullptr;
 }
 
 /// A time slice has ended: another contender may be the next.
 void Windows::take_in_whose_turn_it_is() {
-    if (left_out_ == 0) {
+    if (left_out_.empty()) {
         return;
     }
     const bool all = all_contend();
-    for (std::uint32_t left = left_out_; left != 0; left &= left - 1) {
-        const Lane& lane = *lanes_[static_cast<unsigned>(std::countr_zero(left))];
+    for (const unsigned processor : left_out_) {
+        const Lane& lane = *lanes_[processor];
         if (has_left(lane) && lane.share.time(lane.instructions) <= executes_until(lane, all)) {
             take_in(lane);
         }
@@ -399,7 +397,7 @@ void Windows::access(Lane& lane, model::Line line, Kind kind) {
     const Conflicts::Found found = kind == Kind::store ? conflicts_.store(lane.processor, line, expected)
                                                        : conflicts_.load(lane.processor, line);
     if (found.storer != Conflicts::Found::kNobody || found.storer_before != Conflicts::Found::kNobody ||
-        found.readers != 0) [[unlikely]] {
+        !found.readers.empty()) [[unlikely]] {
         order(lane, line, found);
     }
     add(lane, Event::access(kind, line));
@@ -445,8 +443,7 @@ void Windows::order(Lane& lane, model::Line line, const Conflicts::Found& found)
             lane.share.spend(time);
         }
     }
-    for (std::uint32_t left = found.readers; left != 0; left &= left - 1) {
-        const auto reader = static_cast<unsigned>(std::countr_zero(left));
+    for (const unsigned reader : found.readers) {
         const auto wait = lanes_[reader]->polling.polls(line) ? model::Wait::polls : model::Wait::nothing;
         wait_for(lane, {reader, last(Access::read, reader, line), wait});
     }

@@ -9,6 +9,7 @@
 #include <set>
 #include <vector>
 
+#include "base/core_set.h"
 #include "plugin/conflicts.h"
 #include "plugin/contended_blocks.h"
 #include "plugin/guest_clock.h"
@@ -51,7 +52,7 @@ public:
     static constexpr std::size_t kRoom = std::size_t{1} << 16;
     /// State for a checkpoint.
     struct State {
-        std::uint32_t sleeping = 0;      ///< mask of processors
+        model::CoreSet sleeping;         ///< processors
         bool gap_pending = false;        ///< all sleep; the length of the gap is not known yet
         bool began = false;              ///< whether the load began
         std::uint64_t instructions = 0;  ///< of the runs before this one
@@ -158,7 +159,7 @@ private:
     static void end_before_next_block(Lane& lane);
     bool all_contend() const;
     std::int64_t executes_until(const Lane& next, bool all) const;
-    void polled(std::uint32_t processors, model::Line line, std::int64_t time);
+    void polled(model::CoreSet processors, model::Line line, std::int64_t time);
     void repeat_until(Lane& lane, std::int64_t time);
     void resume(Lane& lane, std::int64_t time);
     void repeat_to_end();
@@ -199,7 +200,7 @@ private:
     std::uint64_t slice_began_ = 0;    ///< its instructions at the beginning of the slice
     std::int64_t slice_until_ = 0;     ///< time: see executes_until
     unsigned skipped_ = 0;             ///< processors skipped since one ran
-    std::uint32_t left_out_ = 0;       ///< of QEMU's round: mask of processors
+    model::CoreSet left_out_;          ///< of QEMU's round: processors
     const Lane* stays_ = nullptr;      ///< skipped, but not left out
     std::uint64_t longest_slice_ = 0;  ///< see bound_slices; 0: not bounded
     bool start_clock_ = false;

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 
+#include "base/core_set.h"
 #include "base/types.h"
 
 namespace s80::model {
@@ -42,7 +43,7 @@ struct Edge {
     Wait wait = Wait::transfer;
 
     static constexpr unsigned kNumberBits = 24;
-    static constexpr unsigned kProcessorBits = 5;
+    static constexpr unsigned kProcessorBits = kCoreBits;
     constexpr std::uint32_t word() const {
         return static_cast<std::uint32_t>(wait) << (kNumberBits + kProcessorBits) | processor << kNumberBits |
                number;
@@ -52,7 +53,6 @@ struct Edge {
                 static_cast<Wait>(word >> (kNumberBits + kProcessorBits))};
     }
 };
-static_assert(kMaxCores <= 1U << Edge::kProcessorBits);
 
 /// One step of a processor's stream: `delta` instructions after the previous event, `op` happened. The
 /// functions `access` to `pass` make an event without instructions before it, in no context.

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "base/types.h"
+#include "base/core_set.h"
 
 namespace s80::model {
 
@@ -42,8 +42,7 @@ public:
     std::int64_t next() const { return queue_[begin_] >> kNumberBits; }
 
 private:
-    static constexpr unsigned kNumberBits = 5;
-    static_assert(kMaxCores <= 1U << kNumberBits);
+    static constexpr unsigned kNumberBits = kCoreBits;
     static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
 
     unsigned begin_ = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "trace/reader.h"
+#include "base/core_set.h"
 
 namespace s80::trace {
 

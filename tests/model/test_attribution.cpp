@@ -83,7 +83,7 @@ TEST_F(AttributionTest, ARecordSaysWhoseOfWhatAndFromWhere) {
     EXPECT_EQ(m.request, Request::miss);
     EXPECT_EQ(m.source, Source::M);
     EXPECT_EQ(m.supplier, 1U);
-    EXPECT_EQ(m.holders, 1U << 1);
+    EXPECT_EQ(m.holders, CoreSet::only(1));
     EXPECT_EQ(m.reads, 1U << 3);
     EXPECT_EQ(m.stall, kCacheToCache);
     EXPECT_EQ(m.reason, Reason::cold);

@@ -29,10 +29,8 @@ std::string text(const Conflicts::Found& found) {
     if (found.storer != kNobody) {
         all += ", after store " + std::to_string(found.stored_at) + " of " + std::to_string(found.storer);
     }
-    for (unsigned p = 0; p < model::kMaxCores; ++p) {
-        if ((found.readers >> p & 1) != 0) {
-            all += ", after load of " + std::to_string(p);
-        }
+    for (const unsigned reader : found.readers) {
+        all += ", after load of " + std::to_string(reader);
     }
     return all;
 }
@@ -263,7 +261,9 @@ public:
         Conflicts::Found found;
         for (unsigned p = 0; store && p < model::kMaxCores; ++p) {
             found.transfers |= p != processor && read_since(p, false);
-            found.readers |= std::uint32_t{p != processor && read_since(p, true)} << p;
+            if (p != processor && read_since(p, true)) {
+                found.readers.add(p);
+            }
         }
         if (last_store != history.rend() && last_store->processor != processor) {
             found.contended = true;

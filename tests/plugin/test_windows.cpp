@@ -334,7 +334,7 @@ TEST_F(WindowsTest, ASliceThatAnEpochDividesIsOneSlice) {
 
 TEST_F(WindowsTest, ARestoredGuestSleepsOnAndItsLoadHasBegun) {
     Windows::State state = running_clock();
-    state.sleeping = 0b101;
+    state.sleeping = model::CoreSet::of_word(0b101);
     state.began = true;
     state.instructions = 1'000'000;
     Lanes lanes = bound_lanes();
@@ -353,7 +353,7 @@ TEST_F(WindowsTest, ARestoredGuestSleepsOnAndItsLoadHasBegun) {
 TEST_F(WindowsTest, ARestoredGuestThatSleptEndsItsGap) {
     Windows::State state = running_clock();
     state.clock.origin = 40'000;
-    state.sleeping = 0b111;
+    state.sleeping = model::CoreSet::below(3);
     state.gap_pending = true;
     sink_.known_.clock_ns = 2'000;
     time_.ns = 42'000;

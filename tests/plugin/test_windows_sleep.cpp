@@ -192,14 +192,14 @@ TEST_F(GapTest, WhenAllSleepTheEpochEndsAndTheGapIsTheNextOnes) {
     all_sleep();
     ASSERT_EQ(closed(), 1U);
     EXPECT_TRUE(windows_.state().gap_pending);
-    EXPECT_EQ(windows_.state().sleeping, 0b111U);
+    EXPECT_EQ(windows_.state().sleeping, model::CoreSet::below(3));
     for (const model::Stream& s : closed(0).streams) {
         EXPECT_FALSE(s.runs_on);
     }
     time_.ns += 5'000;  // QEMU: the next timer
     begin(1);
     EXPECT_FALSE(windows_.state().gap_pending);
-    EXPECT_EQ(windows_.state().sleeping, 0b101U);
+    EXPECT_EQ(windows_.state().sleeping, model::CoreSet::of_word(0b101));
     windows_.finish();
     EXPECT_EQ(closed(0).idle_before_ns, 0U);
     EXPECT_EQ(closed(1).idle_before_ns, 5'000U);
