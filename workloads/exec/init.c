@@ -233,8 +233,8 @@ struct job {
     const char* folder;
     const char* user;
     const char* group;
-    const char* limit_ns; /* of the guest's clock; 0: none */
-    const char* seed;     /* 32 bytes in hexadecimal digits */
+    const char* limit_ns;   /* of the guest's clock; 0: none */
+    const char* seed;       /* 32 bytes in hexadecimal digits */
     const char* begins;     /* 1: the measured region begins at the program's start; 0: elsewhere */
     const char* ends;       /* the same of its end */
     const char* warmups;    /* how often the program is executed before the measured run */
@@ -592,7 +592,8 @@ static void start_background(const struct world* world, const struct job* job) {
     wait_for_end();
 }
 
-/* The files that the host wants, and those in which processes name the code that they compiled, up to a limit.
+/* The files that the host wants, and those in which processes name the code that they compiled, up to a
+ * limit.
  */
 static struct words files_and_code(const struct words* files) {
     glob_t found = {0};
@@ -644,7 +645,10 @@ static void do_job(const struct job* job, const int* ports, int input) {
     for (int n = atoi(job->warmups); n > 0; --n) run(&world, job, &job->program, 0);
     tell("{\"event\": \"begin\"}");
     const struct end end = run(&world, job, &job->program, 1);
-    const struct words files = files_and_code(&job->files);
+    /* If the kernel killed the program because the memory was full, there may be none to look for the code.
+     */
+    const int killed = end.in_time && WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGKILL;
+    const struct words files = killed ? job->files : files_and_code(&job->files);
     if (files.count > 0) send_files(&files);
     /* The host now looks at the memory, at a moment of its own: what the kernel frees late is free by then.
      */
