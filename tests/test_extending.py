@@ -16,7 +16,7 @@ from tests.lab import LIMIT_S
 
 from s80lab.base import paths
 
-PARTS = ("configs", "docs", "results", "scripts", "tests", "workloads", "disk-images")
+PARTS = ("configs", "docs", "results", "scripts", "studies", "tests", "workloads", "disk-images")
 FILES = ("CMakeLists.txt", "README.md", "pyproject.toml")
 BLOCK = re.compile(r"^```(\w+)(?: (as|at the end of) (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
