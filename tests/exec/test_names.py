@@ -176,3 +176,18 @@ def test_thread_local_fields_are_named(execute: Exec, compiled: Callable[..., Pa
     named = [_data(line) for line in lines if _data(line)]
     assert set().union(*named) == {"own.hits (thread-local)", "totals.errors (thread-local)"}
     assert len(named) >= 2
+
+
+def test_program_of_a_root_folder_has_names(execute: Exec, tmp_path: Path) -> None:
+    """Its functions, fields and boundaries are found in the folder, also if the guest searches the program."""
+    program = tmp_path / "root" / "bin" / "total"
+    program.parent.mkdir(parents=True)
+    source = LIBRARY + CALLER
+    subprocess.run(
+        ["gcc", "-g", "-O1", "-static", "-pthread", "-x", "c", "-", "-o", program], input=source, text=True, check=True
+    )
+    ran = execute("--rootfs", "root", "--from", "count", "--json", "report.json", "--", "total")
+    assert ran.code == 0, ran.stderr
+    line = _top(execute, tmp_path)
+    assert _data(line) == {"shared_totals.calls", "shared_totals.errors"}
+    assert {access["code"] for access in line["accesses"] if access["loads"] > 1000} == {"total: add"}

@@ -201,7 +201,7 @@ def _run_once(
             seed=seed,
             boot=boot,
             inputs=inputs,
-            files={guest: str(host.resolve()) for guest, host in tree.files.items()},
+            files={guest: str(host.resolve()) for guest, host in tree.readable.items()},
         ),
     )
     return ended, notes, problems

@@ -18,7 +18,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.programs import system_environment
 from s80lab.exec.libraries import is_elf
 from s80lab.exec.shape import RANGE_AT
-from s80lab.exec.tree import Tree, real_path
+from s80lab.exec.tree import Tree
 from s80lab.guest.kernel.elf import Elf, Symbol
 
 DUMP = "dump.erofs"
@@ -42,7 +42,7 @@ _EXTENT = re.compile(r"^\s*\d+:\s+(\d+)\.\.\s*(\d+)\s*\|\s*\d+\s*:\s*(\d+)\.\.",
 def entry(option: str, name: str, tree: Tree, image: Path) -> int:
     """The physical address of the first instruction of a function. Arguments and errors: see `find_function`."""
     path, offset = find_function(option, name, tree)
-    return RANGE_AT + _position(image, path, offset)
+    return RANGE_AT + _position(image, tree.real(path), offset)
 
 
 def find_function(option: str, name: str, tree: Tree) -> tuple[str, int]:
@@ -63,7 +63,7 @@ def find_function(option: str, name: str, tree: Tree) -> tuple[str, int]:
             f"{option} {name}: several functions have this name ({places}): name one with its file and address, "
             f"{PurePosixPath(found[0][0]).name}:+{found[0][2]:#x}"
         )
-    if file and not any(PurePosixPath(path).name == file for path in tree.files):
+    if file and not any(PurePosixPath(path).name == file for path in tree.readable):
         raise UserError(f"{option} {name}: no file of the program has the name {file}: name one of its files")
     where = f"{file} has" if file else "the program and its libraries have"
     functions = (one.name for _, elf in _elves_by_path(file, tree) for one in _functions(elf))
@@ -79,7 +79,7 @@ def find_function(option: str, name: str, tree: Tree) -> tuple[str, int]:
 def allocator(tree: Tree, image: Path) -> Iterator[str]:
     """The functions of the program's allocators, as the plugin reads them: their physical addresses, and where a call
     has the number of bytes (docs/reference/interfaces/plugin-arguments.md)."""
-    for path, host in tree.files.items():
+    for path, host in tree.readable.items():
         if not is_elf(host):
             continue
         elf = Elf(host)
@@ -87,7 +87,7 @@ def allocator(tree: Tree, image: Path) -> Iterator[str]:
         for address, where in sorted(found.items()):
             offset = elf.offset(address)
             if offset is not None:
-                yield f"{RANGE_AT + _position(image, path, offset):x} {where}"
+                yield f"{RANGE_AT + _position(image, tree.real(path), offset):x} {where}"
 
 
 def _places(file: str, function: str, tree: Tree) -> Iterator[tuple[str, int, int]]:
@@ -102,9 +102,9 @@ def _places(file: str, function: str, tree: Tree) -> Iterator[tuple[str, int, in
 
 def _elves_by_path(file: str, tree: Tree, first: str = "") -> Iterator[tuple[str, Elf]]:
     """The ELF files with a name, or all of them."""
-    for path in sorted(tree.files, key=lambda path: path != first):
-        if (not file or PurePosixPath(path).name == file) and is_elf(tree.files[path]):
-            yield path, Elf(tree.files[path])
+    for path in sorted(tree.readable, key=lambda path: path != first):
+        if (not file or PurePosixPath(path).name == file) and is_elf(tree.readable[path]):
+            yield path, Elf(tree.readable[path])
 
 
 def _addresses(elf: Elf, function: str) -> set[int]:
@@ -132,8 +132,8 @@ def _functions(elf: Elf) -> list[Symbol]:
 
 
 def _position(image: Path, path: str, offset: int) -> int:
-    """The place in the image of a byte of a file, by its extents."""
-    command = [DUMP, "-e", f"--path={real_path(path)}", str(image)]
+    """The place in the image of a byte of a file, by its extents. path: without links."""
+    command = [DUMP, "-e", f"--path={path}", str(image)]
     done = subprocess.run(
         command, capture_output=True, text=True, errors="replace", env=system_environment(), timeout=LIMIT_S
     )

@@ -67,7 +67,8 @@ class Wanted:
 class Tree:
     """The guest's files. files: the host's file of each path; command: the words that the guest executes; root: a
     folder or a tar archive with the rest. folders, links: paths of empty folders; targets of symbolic links. notes:
-    sentences about added files that lack something."""
+    sentences about added files that lack something. in_root: the program and its libraries, where root is a folder, by
+    their paths without links."""
 
     files: Mapping[str, Path]
     command: Sequence[str]
@@ -75,6 +76,16 @@ class Tree:
     folders: Sequence[str] = ()
     links: Mapping[str, str] = field(default_factory=dict)
     notes: Sequence[str] = ()
+    in_root: Mapping[str, Path] = field(default_factory=dict)
+
+    @property
+    def readable(self) -> Mapping[str, Path]:
+        """The files whose functions and variables can be named."""
+        return {**self.in_root, **self.files}
+
+    def real(self, path: str) -> str:
+        """The path of one of these files without links."""
+        return path if path in self.in_root else real_path(path)
 
 
 def collect(wanted: Wanted) -> Tree:
@@ -82,9 +93,8 @@ def collect(wanted: Wanted) -> Tree:
     guest."""
     added = AddedFiles.of(wanted.added)
     if wanted.root is not None:
-        if wanted.root.is_dir():
-            _check_in_root(wanted, wanted.root)
-        return Tree(added.files, wanted.words, wanted.root, added.folders, added.links)
+        found = _program_in_root(wanted, wanted.root) if wanted.root.is_dir() else {}
+        return Tree(added.files, wanted.words, wanted.root, added.folders, added.links, in_root=found)
     libraries = Libraries()
     program = find_program(wanted.words[0])
     command = [program.guest, *wanted.words[1:]]
@@ -205,15 +215,23 @@ def _is_program(path: Path) -> bool:
     return os.access(path, os.X_OK)
 
 
-def _check_in_root(wanted: Wanted, root: Path) -> None:
-    """NotFoundError or NotExecutableError: a folder as root has no such program, or one for another processor. The
-    guest itself finds the program and the program its libraries."""
+def _program_in_root(wanted: Wanted, root: Path) -> dict[str, Path]:
+    """The program and its libraries in a folder that is the guest's root. Empty if the folder has no ELF file of this
+    name: the guest itself finds the program.
+
+    NotFoundError or NotExecutableError: the program lacks a library, or is for another processor.
+    """
     word = wanted.words[0]
-    if "/" in word:
-        path = str(PurePosixPath(wanted.folder, word))
-        program = resolve(root, path)
+    places = (
+        [PurePosixPath(wanted.folder, word)] if "/" in word else [PurePosixPath(one, word) for one in PATH.split(":")]
+    )
+    for path in places:
+        program = resolve(root, str(path))
         if program.is_file() and is_elf(program):
-            Libraries(root).closure([Placed(program, path)])
+            libraries = Libraries(root).closure([Placed(program, str(path))])
+            files = [program, *(resolve(root, one.guest) for one in libraries)]
+            return {f"/{file.relative_to(root)}": file for file in files}
+    return {}
 
 
 def write_image(tree: Tree, wanted: Wanted, folder: Path) -> Path:
