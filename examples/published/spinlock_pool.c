@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The case of boost::detail::spinlock_pool (Boost 1.36 to 1.49, found by Predator: Liu and others, PPoPP 2014):
- * 41 spinlocks of 4 bytes in an array. An object is protected by the lock to which its address leads. Objects
- * that have nothing in common have locks in one line.
- * PADDED: each lock has a line. */
+ * The case of boost::detail::spinlock_pool (Boost 1.36 to 1.49, found by Predator: Liu and others, PPoPP
+ * 2014): 41 spinlocks of 4 bytes in an array. An object is protected by the lock to which its address leads.
+ * Objects that have nothing in common have locks in one line. PADDED: each lock has a line. */
 #include "threads.h"
 
 #include <stdint.h>
@@ -14,15 +13,11 @@ struct spinlock {
 #ifdef PADDED
     _Alignas(LINE)
 #endif
-    int v;
+        int v;
 };
-static struct {
-    struct spinlock lock[LOCKS];
-} spinlock_pool __attribute__((aligned(LINE)));
+static struct { struct spinlock lock[LOCKS]; } spinlock_pool __attribute__((aligned(LINE)));
 
-static struct {
-    _Alignas(LINE) long value;
-} shared[THREADS];
+static struct { _Alignas(LINE) long value; } shared[THREADS];
 
 void setup(void) {}
 

@@ -9,7 +9,6 @@
 namespace s80::plugin {
 
 using model::Kind;
-using model::Op;
 
 namespace {
 

@@ -12,8 +12,8 @@ enum class Phase : std::uint64_t { warm_up, measured, done };
 
 class Schedule {
 public:
-    /// window: instructions of a sampling interval. growth: if not 0, an interval also has at least 1/growth of
-    /// the instructions before it, so that the number of snapshots stays small however long a run is.
+    /// window: instructions of a sampling interval. growth: if not 0, an interval also has at least 1/growth
+    /// of the instructions before it, so that the number of snapshots stays small however long a run is.
     Schedule(std::uint64_t skip, std::uint64_t measure, std::uint64_t window, std::uint64_t growth = 0)
         : skip_(skip), measure_(measure), window_(window), growth_(growth) {}
 

@@ -47,7 +47,7 @@ def test_fields_and_objects_of_rust_are_named(execute: Exec, tmp_path: Path) -> 
 
 
 def test_fields_of_go_are_named(execute: Exec, tmp_path: Path) -> None:
-    build = [_needs("go"), "build", "-buildvcs=false", "-o", tmp_path / "counter", "."]
+    build = [_needs("go"), "build", "-buildvcs=false", "-o", str(tmp_path / "counter"), "."]
     subprocess.run(build, cwd=SOURCES / "go", check=True)
     (names,) = _moved(execute, tmp_path, "--", "./counter")
     assert names == {"main.totals.reads", "main.totals.writes"}

@@ -35,7 +35,7 @@ def test_every_case_has_a_row_with_and_without_its_remedy() -> None:
 def test_case_has_the_counts_of_its_row(
     case: str, options: str, transfers: str, upgrades: str, named: str, execute: Exec, tmp_path: Path
 ) -> None:
-    command = ["gcc", "-g", *options.split(), "-pthread", "-Wall", "-Werror", "-o", tmp_path / case]
+    command = ["gcc", "-g", *options.split(), "-pthread", "-Wall", "-Werror", "-o", str(tmp_path / case)]
     subprocess.run([*command, CASES / f"{case}.c"], check=True)
     ran = execute("--markers", "--json", "report.json", "--", f"./{case}")
     assert ran.code == 0, ran.stderr
