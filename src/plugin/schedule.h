@@ -24,6 +24,13 @@ public:
         last_ = total;
         set_next();
     }
+    /// A program's region begins at this total number of instructions. Without a load and a region of the
+    /// schedule, the sampling intervals are those of the program's region.
+    void begin_region(std::uint64_t total) {
+        if (!began_ && measure_ == 0) {
+            begin(total);
+        }
+    }
     bool began() const { return began_; }
     std::uint64_t origin() const { return origin_; }
     Phase phase() const { return phase_; }

@@ -572,8 +572,8 @@ void Windows::begin_load() {
 }
 
 void Windows::mark(Mark mark) {
-    if (mark == Mark::measure_begin && !schedule_.began()) {
-        schedule_.begin(total_instructions());  // no load: sampling intervals are those of the region
+    if (mark == Mark::measure_begin) {
+        schedule_.begin_region(total_instructions());
     }
     close(mark);
 }

@@ -64,6 +64,17 @@ TEST(Schedule, IntervalsGrowWithTheRun) {
     EXPECT_LT(snapshots, 170U);  // without growth 20,000
 }
 
+TEST(Schedule, AProgramsRegionBeginsTheIntervalsOnce) {
+    Schedule s(0, 0, 100);
+    s.begin_region(50);
+    s.begin_region(120);
+    EXPECT_EQ(s.due(149), Mark::none);
+    EXPECT_EQ(s.due(150), Mark::window);
+    Schedule measured(0, 1'000, 100);  // the schedule has a region of its own
+    measured.begin_region(50);
+    EXPECT_EQ(measured.due(5'000), Mark::none);
+}
+
 TEST(Schedule, AnImmediateRegion) {
     Schedule s(0, 50, 100);
     s.begin(500);

@@ -151,10 +151,10 @@ async def execute(
 
 
 def _end_with_region(snapshots: Path) -> None:
-    """Remove the last line, of QEMU's exit: the host decides when QEMU exits, and all else is repeatable."""
+    """Remove the lines behind the region: the host decides when QEMU exits, and all else is repeatable."""
     lines = snapshots.read_bytes().splitlines(keepends=True)
-    kept = lines if not lines or b'"exit"' not in lines[-1][:80] else lines[:-1]
-    snapshots.write_bytes(b"".join(kept))
+    last = max((number for number, line in enumerate(lines) if b'"measure_end"' in line[:80]), default=len(lines) - 2)
+    snapshots.write_bytes(b"".join(lines[: last + 1]))
 
 
 async def _watch(guest: Guest, relay: Relay, began: float, limit_s: float | None, stop: asyncio.Event) -> Ended:

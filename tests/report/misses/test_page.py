@@ -72,6 +72,10 @@ def test_current_files_are_not_computed_again(run: Path, analysed: list[Path]) -
     assert analysed == [] and [table.title for table in again.tables][:1] == ["Attributed misses"]
 
 
+def write_missing_pages(run: Path) -> None:
+    write_pages(RunFolder(run))
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -93,10 +97,6 @@ def test_current_files_are_not_computed_again(run: Path, analysed: list[Path]) -
         *(lambda run, name=name: (run / name).unlink() for name in DERIVED),
     ],
 )
-def write_missing_pages(run: Path) -> None:
-    write_pages(RunFolder(run))
-
-
 @pytest.mark.parametrize("again", [write_misses, write_missing_pages])
 def test_changed_files_are_computed_again(
     change: Callable[[Path], None], again: Callable[[Path], object], run: Path, analysed: list[Path]
