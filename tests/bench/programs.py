@@ -27,7 +27,7 @@ from s80lab.base.programs import built
 from s80lab.config.machine import load_machine
 from s80lab.exec.added import Added
 from s80lab.exec.hand_over import write_memory
-from s80lab.exec.shape import RANGE, RANGE_OFFSET, Shape
+from s80lab.exec.shape import RANGE_OFFSET, Shape
 from s80lab.exec.tree import Wanted, collect, write_image
 from s80lab.experiment import checkpoint
 from s80lab.guest.command import Session
@@ -153,8 +153,6 @@ def main() -> None:
             pairs = zip(found[one], found[other], strict=True)
             ratio = statistics.median(first.seconds / second.seconds for first, second in pairs)
             print(f"{one}: {ratio:.2f} of the time of {other}")
-    guest = Shape(load_machine(MACHINE)).memory() - RANGE
-    print(f"memory beyond the guest's: {(max(one.memory for one in found[NAMES]) - guest) / 1e9:.2f} GB")
 
 
 def _median(rounds: Sequence[Ended]) -> float:
