@@ -24,7 +24,7 @@ struct Latency {  ///< stall cycles beyond the base cycle
     }
 };
 
-/// Throws Error if there is no such policy; `where` begins the message.
+/// Throws Error if no policy has this name; `where` begins the message.
 Policy parse_policy(const std::string& word, const std::string& where);
 /// Throws Error if the word is neither; `where` begins the message.
 Inclusion parse_inclusion(const std::string& word, const std::string& where);

@@ -58,7 +58,7 @@ def compiled(source: Path, build: Path) -> Side:
 
 
 def extract(commit: str, folder: Path) -> None:
-    """Write the files of the commit into an empty folder. UserError if there is no such commit."""
+    """Write the files of the commit into an empty folder. UserError if the commit does not exist."""
     done = subprocess.run(["git", "archive", commit], cwd=paths.ROOT, capture_output=True)
     if done.returncode:
         raise UserError(f"BASE={commit} is not a commit of this repository: name a commit, a branch or a tag")
@@ -68,7 +68,7 @@ def extract(commit: str, folder: Path) -> None:
 
 
 def both_sides(parser: argparse.ArgumentParser, commit: str) -> tuple[Side, Side]:
-    """The commit and the working tree, compiled. Exits with one sentence if there is no such commit."""
+    """The commit and the working tree, compiled. Exits with one sentence if the commit does not exist."""
     folder = paths.BUILD / "bench"
     try:
         extract(commit, folder / "base-source")

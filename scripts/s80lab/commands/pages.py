@@ -40,7 +40,7 @@ def write_pages(name: str) -> Iterator[Path]:
     """Write the pages of a reference result, with their figures, into the lab's folder build/reference/NAME; yield the
     path of each.
 
-    UserError if there is no such result, or if the lab cannot be written.
+    UserError if the result does not exist, or if the lab cannot be written.
     """
     folder = unpacked(name)
     if folder != pages_folder(name):

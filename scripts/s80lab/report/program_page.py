@@ -9,7 +9,7 @@ from shlex import join
 
 from s80lab.base.terminal import plain
 from s80lab.exec.contention import Contention, Line, Sum
-from s80lab.exec.counts import Counts, Side, counts_of, program_of
+from s80lab.exec.counts import Counts, counts_of, program_of
 from s80lab.exec.folder import ExecRun
 from s80lab.exec.stored import stored_lines
 from s80lab.report.figures.all import Picture, drawn_picture
@@ -22,7 +22,7 @@ from s80lab.report.figures.supply import supply_pictures_of
 from s80lab.report.misses.line_page import lines_html
 from s80lab.report.misses.tables import supply_table
 from s80lab.report.page import Topic, render
-from s80lab.report.program import SERVICES, machine_line, simulated, verdicts_of
+from s80lab.report.program import PER_CALL, SERVICES, machine_line, simulated, verdicts_of
 from s80lab.report.tables import Cell, Row, Table
 from s80lab.results.metrics.registry import Measurement, compute_all
 from s80lab.results.snapshots import Delta
@@ -124,20 +124,10 @@ def _per_call(run: ExecRun, counts: Counts) -> list[Table]:
     if not run.calls:
         return []
     table = Table(f"For each of {run.calls:,} calls of {run.record.per}", ("all", "user", "kernel"))
-    values: Mapping[str, Sequence[float]] = {
-        "instructions": [side.instructions for side in _sides(counts)],
-        "cycles": [side.cycles for side in _sides(counts)],
-        "L2 misses": [side.l2_misses for side in _sides(counts)],
-        "L2 misses from other caches": [side.transfers for side in _sides(counts)],
-        "upgrades": [side.upgrades for side in _sides(counts)],
-    }
-    for label, found in values.items():
-        table.rows.append(Row(label, tuple(Cell(f"{value / run.calls:.3f}") for value in found)))
+    for name, count in PER_CALL.items():
+        cells = (Cell(f"{count(side) / run.calls:.3f}") for side in (counts.all, counts.user, counts.kernel))
+        table.rows.append(Row(name.strip(), tuple(cells)))
     return [table]
-
-
-def _sides(counts: Counts) -> tuple[Side, Side, Side]:
-    return counts.all, counts.user, counts.kernel
 
 
 def _ratio(part: float, whole: float) -> str:

@@ -74,7 +74,7 @@ def unpacked(name: str) -> Path:
     """The folder with the files of a result. Its files are unpacked first if that has not been done.
 
     The folder is in the lab. If the lab cannot be written, the folder is a temporary one, which is removed when the
-    process ends. UserError if there is no pack of this name, or if the pack is damaged.
+    process ends. UserError if no pack has this name, or if the pack is damaged.
     """
     return unpacked_pack(find_pack(name), pages_folder(name))
 
