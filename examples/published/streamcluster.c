@@ -5,7 +5,7 @@
  * PADDED: the constant says 64 bytes, and work_mem begins at a line. */
 #include "threads.h"
 
-#define POINTS 4000
+#define POINTS 40000
 #define CENTRES 2
 #ifdef PADDED
 #define CACHE_LINE 64
