@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from s80lab.analysis.pareto import pareto_front
+from s80lab.report.exploration.quantities import pareto_front
 
 
 def test_front_has_the_points_that_no_other_beats() -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from s80lab.base.memory import out_of_memory_kills, resident_bytes
+from s80lab.base.host import out_of_memory_kills, resident_bytes
 
 
 def test_resident_memory_grows_with_a_written_buffer() -> None:

@@ -10,10 +10,9 @@ import pytest
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.strict import load
-from s80lab.commands.knockout import KNOCKOUTS
+from s80lab.commands.knockout import KNOCKOUTS, Change, Changes, variants
 from s80lab.config.experiment import load_experiment
 from s80lab.config.machine import Machine, load_machine
-from s80lab.experiment.knockout import Change, Changes, variants
 
 CHANGES = {
     "zone": Change(description="", words=("TZ=UTC0",)),

@@ -16,7 +16,7 @@ from s80lab.commands.parts import make_plans
 from s80lab.config.experiment import load_scale
 from s80lab.experiment import checkpoint
 from s80lab.experiment.plan import Options
-from s80lab.guest.kernel.disks import mounted_disks
+from s80lab.guest.counters import mounted_disks
 from s80lab.guest.kernel.facts import load_kernel
 from s80lab.guest.kernel.memory import PAGE, KernelMemory, RamFile
 from s80lab.results.snapshots import Delta

@@ -11,10 +11,9 @@ from xml.etree import ElementTree
 import pytest
 
 from s80lab.analysis.groups import read_groups
-from s80lab.report.figures.miss_ratio import miss_ratio_pictures
+from s80lab.report.figures.miss_ratio import miss_ratio_pictures, replays_over_sizes
 from s80lab.results.database import insert_run
 from s80lab.results.metrics.derive import render
-from s80lab.results.replays import replays_over_sizes
 from s80lab.results.run_folder import RunFolder
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -16,7 +16,7 @@ from s80lab.base.strict import load, validate
 from s80lab.config.experiment import load_experiment
 from s80lab.config.grid import Grid
 from s80lab.config.reproduce import load_figures
-from s80lab.report.study import study_tables
+from s80lab.report.reproduce import study_tables
 from s80lab.results import study
 from s80lab.results.metrics.derive import of
 from s80lab.results.study import StudyAnswer, StudyAnswers, load_answers, load_statements

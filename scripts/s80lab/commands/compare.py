@@ -20,11 +20,11 @@ from s80lab.base.strict import parse_settings
 from s80lab.base.terminal import plain, plain_text, say
 from s80lab.capture.design import resolve_design
 from s80lab.capture.explore.run import explore
-from s80lab.capture.several import open_captures
 from s80lab.capture.store import Capture
 from s80lab.commands.changes import Changes
 from s80lab.commands.output import print_json, sayer, wide_console
 from s80lab.commands.parts import make_plans, on_board, parse_boots, parse_seeds, run_pipeline
+from s80lab.commands.replay import open_captures
 from s80lab.commands.sides import (
     DEFAULT_BOOTS,
     Found,

@@ -6,12 +6,67 @@ from __future__ import annotations
 from pathlib import Path
 
 import typer
+from rich.console import Console
+from rich.table import Table
 
+from s80lab.base.terminal import counted, plain_text
 from s80lab.commands.output import print_json, sayer, wide_console
 from s80lab.gem5.binary import find_gem5
+from s80lab.gem5.check import coverage
 from s80lab.gem5.check.run import check, sentence
-from s80lab.gem5.check.show import coverage_sentence, print_differences, print_transitions
-from s80lab.gem5.check.verdict import folder
+from s80lab.gem5.check.verdict import Verdict, folder
+
+
+def print_differences(verdict: Verdict, console: Console) -> None:
+    """A table of the categories that gem5 and the model count differently."""
+    table = Table("category", "trace", "gem5", "model", "difference", title="Categories that differ")
+    for column in table.columns[2:]:
+        column.justify = "right"
+    for one in verdict.differences:
+        difference = one.model - one.ruby
+        names = plain_text(one.category), plain_text(one.trace)
+        table.add_row(*names, f"{one.ruby:,}", f"{one.model:,}", f"{difference:+,}")
+    console.print(table)
+
+
+def print_transitions(verdict: Verdict, console: Console) -> None:
+    """A table of the transitions that the traces reached, by controller and state, with the numbers that exist."""
+    table = Table("controller", "state", "reached", "existing", "events reached", title="Transitions of MOESI_hammer")
+    for column in table.columns[2:4]:
+        column.justify = "right"
+    existing = coverage.existing()
+    for controller in sorted(existing | verdict.reached):
+        all_of, reached = _by_state(existing.get(controller, [])), _by_state(verdict.reached.get(controller, []))
+        for state in sorted(reached):
+            events = reached[state]
+            counts = str(len(events)), str(len(all_of.get(state, [])))
+            table.add_row(plain_text(controller), plain_text(state), *counts, plain_text(", ".join(events)))
+    console.print(table)
+
+
+def coverage_sentence(verdict: Verdict) -> str:
+    """How many of the existing transitions the traces reached, and what the others need."""
+    existing = coverage.existing()
+    reached = [len(set(verdict.reached.get(controller, [])) & set(names)) for controller, names in existing.items()]
+    by_controller = [
+        f"{controller} {count} of {len(names)}"
+        for (controller, names), count in zip(existing.items(), reached, strict=True)
+    ]
+    unknown = sum(len(set(names) - set(existing.get(controller, []))) for controller, names in verdict.reached.items())
+    more = f"; {counted(unknown, 'transition')} reached that gem5 24.0.0.1 does not have" if unknown else ""
+    return (
+        f"transitions reached: {sum(reached)} of {sum(map(len, existing.values()))} "
+        f"({', '.join(by_controller)}){more}; "
+        "the others need accesses that overlap, DMA, flushes or a probe filter, and are not checked"
+    )
+
+
+def _by_state(transitions: list[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for transition in transitions:
+        state, _, event = transition.partition(".")
+        found.setdefault(state, []).append(event)
+    return found
 
 
 def check_command(gem5: Path | None, again: bool, as_json: bool) -> None:

@@ -17,8 +17,7 @@ from s80lab.base.terminal import plain
 from s80lab.commands.output import print_json, sayer
 from s80lab.protocol.diagram import write_svg
 from s80lab.protocol.docs import known, write_pages, write_record
-from s80lab.protocol.proof import Proof, Verdict, prove_all, proven
-from s80lab.protocol.record import list_record, protocol_record, verdict_record
+from s80lab.protocol.proof import Proof, Verdict, list_record, protocol_record, prove_all, proven, verdict_record
 from s80lab.protocol.show import print_invariants, print_list, print_protocol, print_verdict
 from s80lab.protocol.table import Protocol, find_protocol, load_protocol
 

@@ -17,7 +17,7 @@ from typing import Any, Literal
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.follow import Follower, tail
-from s80lab.base.memory import out_of_memory_kills, resident_bytes
+from s80lab.base.host import out_of_memory_kills, resident_bytes
 from s80lab.base.progress import Job
 from s80lab.experiment.resources import GEM5_LIMIT
 from s80lab.gem5.binary import complaint, log_text, read_facts

@@ -32,7 +32,7 @@ from s80lab.gem5.process import CONSOLE, simulate
 from s80lab.gem5.snapshots import write_snapshots
 from s80lab.guest.command import CONSOLE as LOG
 from s80lab.guest.kernel.facts import load_kernel
-from s80lab.guest.kernel.unpack import unpack_kernel
+from s80lab.image.bzimage import unpack_kernel
 from s80lab.results.database import insert_run
 from s80lab.results.identities import check_snapshots
 from s80lab.results.metrics.derive import write_stats

@@ -3,8 +3,9 @@
 
     write_watch(path, memory)
 
-writes the addresses of the counters in the guest of a checkpoint. The plugin reads the counters when a snapshot is
-due, at an exact instruction, and writes their sums into the snapshot (docs/reference/interfaces/guest-counters.md).
+writes the addresses of the counters in the guest of a checkpoint, also those of its mounted disks. The plugin reads the
+counters when a snapshot is due, at an exact instruction, and writes their sums into the snapshot
+(docs/reference/interfaces/guest-counters.md).
 """
 
 from __future__ import annotations
@@ -15,10 +16,30 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from s80lab.base.errors import UserError
-from s80lab.guest.kernel.disks import mounted_disks
 from s80lab.guest.kernel.memory import KernelMemory, array_element
 from s80lab.guest.kernel.tasks import tasks
 from s80lab.guest.kernel.types import Field
+
+
+@dataclass(frozen=True)
+class MountedDisk:
+    """statistics: addresses of the kernel's struct disk_stats of the disk, by processor."""
+
+    name: str
+    statistics: tuple[int, ...]
+
+
+def mounted_disks(memory: KernelMemory) -> Iterator[MountedDisk]:
+    """The disks in the order in which they were mounted. The list is empty if all files are in memory."""
+    head = memory.kernel.symbols.address("super_blocks")
+    name = memory.kernel.types.field("gendisk.disk_name")
+    for block in memory.entries(head, "super_block.s_list"):
+        device = memory.value(block, "super_block.s_bdev")
+        if device:
+            disk = memory.value(device, "block_device.bd_disk")
+            statistics = memory.of_each_processor(memory.value(device, "block_device.bd_stats"))
+            yield MountedDisk(memory.text(disk + name.offset, name.size), tuple(statistics))
+
 
 WATCH = "watch.txt"
 

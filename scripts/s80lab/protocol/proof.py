@@ -11,9 +11,10 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -203,3 +204,37 @@ def _keep(key: str, suffix: str, verdict: bytes, model: str) -> None:
         partial = final.with_name(f"{final.name}.partial-{os.getpid()}")
         partial.write_bytes(content)
         partial.rename(final)
+
+
+def protocol_record(protocol: Protocol, proof: Proof | None) -> dict[str, Any]:
+    """The table with the keys of its file, and the proof if there is one."""
+    return {"table": protocol.model_dump(mode="json", exclude_none=True), "proof": _proof(proof)}
+
+
+def list_record(name: str, protocol: Protocol | UserError, proof: Proof | None) -> dict[str, Any]:
+    """One row of the list of protocols."""
+    if isinstance(protocol, UserError):
+        return {"name": name, "error": str(protocol)}
+    return {
+        "name": name,
+        "states": list(protocol.states),
+        "l2_inclusion": protocol.l2_inclusion or "any",
+        "proven": proof is not None,
+        "caches": None if proof is None else proof.caches,
+        "description": protocol.description,
+    }
+
+
+def verdict_record(verdict: Verdict) -> dict[str, Any]:
+    """A file's proof or its shortest counterexample."""
+    found = verdict.counterexample
+    return {
+        "file": str(Path(verdict.path)),
+        "protocol": verdict.protocol.name,
+        "proof": _proof(verdict.proof),
+        "counterexample": None if found is None else asdict(found),
+    }
+
+
+def _proof(proof: Proof | None) -> dict[str, Any] | None:
+    return None if proof is None else proof.model_dump(mode="json")

@@ -14,7 +14,7 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.guest.kernel.address_space import mappings, user_pages
 from s80lab.guest.kernel.memory import PAGE, KernelMemory
-from s80lab.guest.kernel.slabs import Slabs
+from s80lab.guest.kernel.pages import Slabs
 from s80lab.guest.kernel.tasks import Task, tasks
 from s80lab.image.cpio import read_archive
 

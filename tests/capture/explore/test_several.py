@@ -13,7 +13,7 @@ from tests.lab import Lab
 
 from s80lab.analysis.interval import estimate
 from s80lab.base.errors import UserError
-from s80lab.capture.several import open_captures
+from s80lab.commands.replay import open_captures
 
 GRID = ("--vary", "protocol=moesi,msi")
 

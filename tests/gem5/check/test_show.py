@@ -7,8 +7,8 @@ import io
 
 from rich.console import Console
 
+from s80lab.commands.gem5_check import print_differences, print_transitions
 from s80lab.gem5.binary import About
-from s80lab.gem5.check.show import print_differences, print_transitions
 from s80lab.gem5.check.verdict import Difference, Verdict
 
 

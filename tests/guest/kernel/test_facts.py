@@ -14,7 +14,7 @@ from s80lab.base.errors import UserError
 from s80lab.guest.kernel.elf import Elf
 from s80lab.guest.kernel.facts import Kernel, load_kernel
 from s80lab.guest.kernel.symbols import from_text, read_symbols
-from s80lab.guest.kernel.unpack import unpack_kernel
+from s80lab.image.bzimage import unpack_kernel
 
 IMAGE = paths.BUILD / "image" / "debian"
 

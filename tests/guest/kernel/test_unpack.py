@@ -11,7 +11,7 @@ from tests.lab import Lab
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.guest.kernel.unpack import unpack_kernel
+from s80lab.image.bzimage import unpack_kernel
 
 
 def test_debians_kernel_unpacks_to_elf(lab: Lab, tmp_path: Path) -> None:

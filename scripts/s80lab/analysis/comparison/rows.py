@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from s80lab.analysis.headline import ENTRIES
-from s80lab.analysis.rows import ONE, PERCENT, THREE, Entry, Format
+from s80lab.analysis.rows import ENTRIES, ONE, PERCENT, THREE, Entry, Format
 
 Metrics = Mapping[str, float | None]
 

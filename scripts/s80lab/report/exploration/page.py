@@ -3,26 +3,89 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
 
 from s80lab.analysis.groups import Group
+from s80lab.analysis.rows import number
 from s80lab.base import paths
 from s80lab.base.hashing import value_hash
+from s80lab.base.strict import parse_size
 from s80lab.base.terminal import counted
 from s80lab.capture.explore.grid import Point
 from s80lab.capture.store import Capture
-from s80lab.config.grid import Grid
-from s80lab.report.exploration.explorer import explorer
+from s80lab.config.grid import Grid, is_number
 from s80lab.report.exploration.figures import MOST_BARS, caption, curves_figure, lines_of, scatter_figure, sources_chart
 from s80lab.report.exploration.quantities import Scatter, scatter_of
-from s80lab.report.exploration.table import designs_table, errors_table, verdicts
+from s80lab.report.exploration.table import ENTRIES, designs_table, errors_table, verdicts
 from s80lab.report.figures.all import Picture, drawn_picture
 from s80lab.report.figures.style import png, style, svg
 from s80lab.report.files import write_files
 from s80lab.report.machine import machine_table
-from s80lab.report.page import Topic, render
+from s80lab.report.page import TEMPLATES, Topic, render
 from s80lab.report.tables import Cell, Row, Table
+
+DIGITS = 7
+"""Significant digits of the numbers by which the script sorts and draws."""
+
+
+def explorer(grid: Grid, points: Sequence[Mapping[str, str]], groups: Sequence[Group], scatter: Scatter) -> Markup:
+    """The data, the script, and the places that the script fills.
+
+    points: for each design its value on each axis of the grid. groups: one per design.
+    """
+    content = json.dumps(_content(grid, points, groups, scatter), separators=(",", ":"), allow_nan=False)
+    data = content.replace("<", "\\u003c")  # no text can end the element
+    look, script = ((TEMPLATES / name).read_text(encoding="utf-8") for name in ("explorer.css", "explorer.js"))
+    return Markup(
+        f'<style>\n{look}</style>\n<div id="explorer"></div>\n'
+        f'<script type="application/json" id="designs">{data}</script>\n<script>\n{script}</script>'
+    )
+
+
+def _content(
+    grid: Grid, points: Sequence[Mapping[str, str]], groups: Sequence[Group], scatter: Scatter
+) -> dict[str, Any]:
+    """columns: titles, with 1 for a column of numbers. rows: of each design the texts of its cells; a number to sort by
+    follows where the text is not that number. quantities, fronts: of the scatter plot."""
+    axes = [axis.key for axis in grid.axes]
+    numeric = {axis.key: all(map(is_number, axis.values)) for axis in grid.axes}
+    rows = []
+    for point, group in zip(points, groups, strict=True):
+        cells: list[Any] = [[point[key], parse_size(point[key])] if numeric[key] else point[key] for key in axes]
+        for entry in ENTRIES:
+            value = group.estimate(entry.metric)
+            cells.append(
+                [number(value, entry.style), None if value is None else _short(value.mean * entry.style.scale)]
+            )
+        rows.append([*cells, "invalid" if group.reasons else "valid"])
+    return {
+        "columns": [
+            *([key, int(numeric[key])] for key in axes),
+            *([entry.label, 1] for entry in ENTRIES),
+            ["verdict", 0],
+        ],
+        "labels": [group.label for group in groups],
+        "rows": rows,
+        "quantities": [
+            {
+                "title": one.title,
+                "doubling": one.doubling,
+                "values": [None if value is None else _short(value) for value in one.values],
+            }
+            for one in scatter.quantities
+        ],
+        "fronts": {f"{x},{y}": front for (x, y), front in scatter.fronts.items()},
+    }
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.{DIGITS}g}")
+
 
 CURVES, SCATTER, SOURCES = "curves", "scatter", "sources"
 MOST_LINES = 40

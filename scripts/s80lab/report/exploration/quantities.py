@@ -6,12 +6,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, groupby
 
 from s80lab.analysis.groups import Group
-from s80lab.analysis.pareto import pareto_front
 from s80lab.base.strict import parse_size
 from s80lab.config.grid import Grid, is_number
+
+Point = tuple[float | None, float | None]
+
+
+def pareto_front(points: Sequence[Point]) -> list[int]:
+    """The numbers of the points on the front, in ascending order of the first quantity.
+
+    A point is on the front unless another point is at most as large in both quantities, and smaller in one. Equal
+    points are all on the front. A point without one of the quantities (None) is not on the front.
+    """
+    known = sorted((x, y, number) for number, (x, y) in enumerate(points) if x is not None and y is not None)
+    front: list[int] = []
+    least = float("inf")
+    for _, same in groupby(known, key=lambda point: point[0]):
+        column = list(same)
+        lowest = column[0][1]
+        if lowest < least:
+            front += [number for _, y, number in column if y == lowest]
+            least = lowest
+    return front
+
 
 L2_SIZE = "l2.size"
 MIB = 1 << 20

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Table and scatter plot of an exploration (report/exploration/explorer.py). Only the rows of one page are in the
+// Table and scatter plot of an exploration (report/exploration/page.py). Only the rows of one page are in the
 // document, so that 10,000 designs stay usable. Without this script, the page has a static table and figure.
 "use strict";
 (() => {
