@@ -129,7 +129,7 @@ def run(base: Side, head: Side, experiment: str, scale: str | None, pairs: int) 
     """Print the three ratios: live run, replay of a full capture, replay of a filtered capture."""
     plans = make_plans([experiment], Options(scale=scale))
     run_pipeline(plans, 1, False, "ready")
-    ready = checkpoint.find(plans[0].ready_name, plans[0].ready_key)
+    ready = checkpoint.find(plans[0].keys.ready.name, plans[0].keys.ready.key)
     assert ready is not None
     with tempfile.TemporaryDirectory(prefix="bench-captures-", dir=paths.BUILD) as captures:
         folder = Path(captures)

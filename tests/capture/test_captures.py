@@ -96,7 +96,7 @@ def test_clients_that_follow_scripts_are_recorded_too(tmp_path: Path, monkeypatc
         (image / name).touch()
     monkeypatch.setattr(build, "BUILD", tmp_path)
     (plan,) = draft("clientscaler", Options(scale="tiny", seeds=[1]))(Qemu(paths.PLUGIN, "10.0"))
-    ready = plan.wanted("ready")
+    ready = plan.keys.wanted("ready")
     manifest = checkpoint.Manifest(
         name=ready.name, key=ready.key, inputs=ready.inputs, files={}, wall_s=1.0, created=now(), stage="ready"
     )

@@ -18,6 +18,7 @@ from s80lab.commands.changes import Changes
 from s80lab.commands.measured import latest_runs
 from s80lab.commands.parts import build_images
 from s80lab.config.experiment import load_experiment
+from s80lab.experiment.entries import manifest_entries
 from s80lab.experiment.plan import Options, draft
 from s80lab.guest.qemu import find_qemu
 from s80lab.image import build
@@ -68,7 +69,11 @@ def test_a_swept_image_is_a_row_of_its_own(
     monkeypatch.setattr(build, "BUILD", tmp_path)
     one, other = draft("swept", Options(seeds=[1]))(find_qemu())
     assert [plan.image.name for plan in (one, other)] == ["debian", "buildroot"]
-    assert (one.said()["image"], other.said()["image"], other.label) == ("debian", "buildroot", "buildroot")
+    assert (manifest_entries(one)["image"], manifest_entries(other)["image"], other.label) == (
+        "debian",
+        "buildroot",
+        "buildroot",
+    )
     with pytest.raises(UserError, match="sweeps `image`: omit --image"):
         draft("swept", Options(image="buildroot"))
 

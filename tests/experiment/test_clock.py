@@ -124,7 +124,7 @@ def measured(whole: Lab, tmp_path_factory: pytest.TempPathFactory) -> Measure:
     def at(load: str, latency_factor: int) -> Measured:
         tiny = tiny_plan(latency_factor)
         with whole.entered():
-            ready = checkpoint.find(tiny.ready_name, tiny.ready_key)
+            ready = checkpoint.find(tiny.keys.ready.name, tiny.keys.ready.key)
         assert ready is not None
         return measure(tiny, ready, load, tmp_path_factory.mktemp("clock"))
 

@@ -14,6 +14,7 @@ import pytest
 from s80lab.config.experiment import Phases, load_scale
 from s80lab.experiment import checkpoint, resources
 from s80lab.experiment import estimate as module
+from s80lab.experiment.checkpoint import Keys, Wanted
 from s80lab.experiment.estimate import Former, estimate, former_runs
 from s80lab.experiment.plan import Plan
 
@@ -42,10 +43,11 @@ def plans(seeds: Sequence[int], boots: Sequence[str] = ("a",)) -> list[Plan]:
                 seed=seed,
                 scale=scale,
                 phases=PHASES,
-                ready_name=f"ready-tiny-{boot}",
-                ready_key=boot,
-                warm_name=f"warm-mix-tiny-s{seed}-{boot}",
-                warm_key=f"{boot}{seed}",
+                keys=Keys(
+                    Wanted("ready", f"ready-tiny-{boot}", boot, {}),
+                    Wanted("warm", f"warm-mix-tiny-s{seed}-{boot}", f"{boot}{seed}", {}),
+                    {},
+                ),
             ),
         )
         for boot in boots

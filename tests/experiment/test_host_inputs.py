@@ -15,7 +15,7 @@ from s80lab.base.hashing import file_hash, value_hash
 from s80lab.base.transfer import export
 from s80lab.commands.stores import import_entries
 from s80lab.experiment import host_inputs
-from s80lab.experiment.checkpoint import GUEST_STATE, MODEL_STATE, STORE, Checkpoint, Stage, Wanted, add
+from s80lab.experiment.checkpoint import GUEST_STATE, MODEL_STATE, STORE, Checkpoint, Keys, Stage, Wanted, add
 from s80lab.experiment.host_inputs import Installation, unused
 from s80lab.experiment.plan import Plan
 from s80lab.guest.command import RAM_FILE
@@ -66,9 +66,7 @@ def wanted(changed: Mapping[str, str] | None = None, stage: Stage = "warm") -> W
 
 def plan() -> Plan:
     """A plan for the checkpoints of this lab."""
-    ready, warm = wanted(stage="ready"), wanted()
-    names = {"ready_name": ready.name, "ready_key": ready.key, "warm_name": warm.name, "warm_key": warm.key}
-    return cast(Plan, SimpleNamespace(wanted={"ready": ready, "warm": warm}.__getitem__, **names))
+    return cast(Plan, SimpleNamespace(keys=Keys(wanted(stage="ready"), wanted(), {})))
 
 
 def keep(tmp_path: Path, what: Wanted, qemu: str = "10.0.2") -> Checkpoint:

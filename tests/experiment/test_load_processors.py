@@ -26,7 +26,7 @@ def ready_guest(plan: Plan) -> Checkpoint:
     built: list[Checkpoint] = []
 
     async def build(board: Board) -> None:
-        built.append(await build_ready(plan, asyncio.Semaphore(1), board.job(plan.ready_name)))
+        built.append(await build_ready(plan, asyncio.Semaphore(1), board.job(plan.keys.ready.name)))
 
     on_board(build)
     return built[0]

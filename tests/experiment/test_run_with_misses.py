@@ -47,7 +47,7 @@ class Logged:
 def logged(whole: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Logged]:
     with whole.entered():
         (plan,) = make_plans(["imapb"], Options(scale="tiny", seeds=[1]))
-        warm = checkpoint.find(plan.warm_name, plan.warm_key)
+        warm = checkpoint.find(plan.keys.warm.name, plan.keys.warm.key)
         assert warm is not None
         phases = plan.phases.model_copy(update={"measure": MEASURE, "window": WINDOW})
         plan = replace(plan, phases=phases)

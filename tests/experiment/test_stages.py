@@ -19,6 +19,7 @@ from s80lab.commands.cli import leaves
 from s80lab.config.experiment import Phases, load_scale
 from s80lab.experiment import checkpoint, resources
 from s80lab.experiment import stages as experiment_pipeline
+from s80lab.experiment.checkpoint import Keys, Wanted
 from s80lab.experiment.plan import Plan, Until
 from s80lab.experiment.stages import Drop, Pipeline
 from s80lab.results.run_folder import RunFolder
@@ -43,15 +44,22 @@ def plans(seeds: Sequence[int], points: Sequence[str] = ("",), title: str = "mix
                 numbers=f"seed {seed}",
                 scale=scale,
                 phases=phases,
-                ready_name=f"ready{point}",
-                ready_key=f"key{point}",
-                warm_name=f"warm{point}-{seed}",
-                warm_key=f"key{point}-{seed}",
+                keys=Keys(
+                    Wanted("ready", f"ready{point}", f"key{point}", {}),
+                    Wanted("warm", f"warm{point}-{seed}", f"key{point}-{seed}", {}),
+                    {},
+                ),
             ),
         )
         for point in points
         for seed in seeds
     ]
+
+
+@pytest.fixture(autouse=True)
+def titled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The plans of these tests have a title instead of an experiment."""
+    monkeypatch.setattr(experiment_pipeline, "title", lambda plan: plan.title)
 
 
 def existing(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
@@ -102,12 +110,12 @@ class Stages:
             self.there.remove(one.seed)
 
     async def build_ready(self, plan: Plan, slots: asyncio.Semaphore, job: object) -> Any:
-        self.log.append(plan.ready_name)
-        if plan.ready_name in self.broken:
-            raise UserError(f"boot of {plan.ready_name}: the guest gave up")
-        self.ready.append(plan.ready_name)
+        self.log.append(plan.keys.ready.name)
+        if plan.keys.ready.name in self.broken:
+            raise UserError(f"boot of {plan.keys.ready.name}: the guest gave up")
+        self.ready.append(plan.keys.ready.name)
         self.most_ready = max(self.most_ready, len(self.ready))
-        return SimpleNamespace(seed=plan.ready_name, disk_bytes=lambda: 0, manifest=SimpleNamespace(wall_s=0.0))
+        return SimpleNamespace(seed=plan.keys.ready.name, disk_bytes=lambda: 0, manifest=SimpleNamespace(wall_s=0.0))
 
     async def build_warm(self, plan: Plan, ready: Any, job: object) -> Any:
         self.log.append(f"warm {plan.seed}")

@@ -11,6 +11,7 @@ from tests.lab import Lab
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.experiment.entries import manifest_entries
 from s80lab.experiment.plan import Options, Plan, designs, draft
 from s80lab.gem5.plan import gem5_plans
 from s80lab.guest.qemu import find_qemu
@@ -35,7 +36,7 @@ def plans(options: Options) -> list[Plan]:
 
 def test_every_combination_with_every_seed(lab: Lab, swept: Path) -> None:
     found = plans(Options(seeds=[1, 2]))
-    assert len(found) == 16 and len({plan.warm_key for plan in found}) == 16
+    assert len(found) == 16 and len({plan.keys.warm.key for plan in found}) == 16
     assert [(plan.label, plan.seed) for plan in found[:3]] == [
         ("imapb, clients 10, l2.size 1MiB", 1),
         ("imapb, clients 10, l2.size 1MiB", 2),
@@ -43,15 +44,15 @@ def test_every_combination_with_every_seed(lab: Lab, swept: Path) -> None:
     ]
     last = found[-1]
     assert (last.experiment.workload, last.clients, last.machine.l2.size) == ("imape", 30, 8 << 20)
-    assert "clients=30" in last.job() and last.said()["mix"] == "imape"
-    assert last.said()["varied"] == {"workload": "imape", "clients": "30", "l2.size": "8MiB"}
+    assert "clients=30" in last.job() and manifest_entries(last)["mix"] == "imape"
+    assert manifest_entries(last)["varied"] == {"workload": "imape", "clients": "30", "l2.size": "8MiB"}
     # One guest serves both mixes and every cache; who logs in is another matter.
-    assert len({plan.ready_key for plan in found}) == 2
+    assert len({plan.keys.ready.key for plan in found}) == 2
 
 
 def test_without_a_sweep_nothing_is_said_of_it(lab: Lab) -> None:
     (plan,) = draft("imapb", Options(seeds=[1]))(find_qemu())
-    assert plan.label == "" and "varied" not in plan.said()
+    assert plan.label == "" and "varied" not in manifest_entries(plan)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +90,7 @@ def test_keys_of_the_scale_are_swept_too(lab: Lab, swept: Path) -> None:
     swept.write_text(swept.read_text().replace(SWEEP, '\n[sweep]\n"scale.storage" = ["memory", "disk"]\n'))
     memory, disk = plans(Options(seeds=[1], settings={"scale.disk.count": 3}))
     assert (memory.label, disk.label) == ("storage memory", "storage disk")
-    assert memory.ready_key != disk.ready_key
+    assert memory.keys.ready.key != disk.keys.ready.key
     assert "scale.storage" not in memory.design
     assert (disk.design["scale.storage"], disk.design["scale.disk.count"]) == ("disk", 3)
     assert " s80.disks=3 " in disk.boot.append()
@@ -109,7 +110,7 @@ def test_keys_of_the_workload_are_swept_too(lab: Lab, swept: Path) -> None:
     swept.write_text(swept.read_text().replace(SWEEP, '\n[sweep]\n"workload.incoming_per_s" = [1, 2]\n'))
     one, two = plans(Options(seeds=[1], settings={"workload.header_fetch": 7}))
     assert (one.label, two.label) == ("incoming_per_s 1", "incoming_per_s 2")
-    assert one.ready_key == two.ready_key and one.warm_key != two.warm_key
+    assert one.keys.ready.key == two.keys.ready.key and one.keys.warm.key != two.keys.warm.key
     assert {"incoming_per_s=2", "header_fetch=7"} <= set(two.job().splitlines())
     assert (two.design["workload.incoming_per_s"], two.design["workload.header_fetch"]) == (2, 7)
     assert "workload.header_fetch" not in plans(Options(seeds=[1]))[0].design
@@ -133,7 +134,7 @@ def test_a_swept_server_has_an_image_and_classes_of_its_own(
     swept.write_text(swept.read_text().replace(SWEEP, '\n[sweep]\nserver = ["dovecot", "uw"]\n'))
     one, other = plans(Options(seeds=[1]))
     assert [plan.image.name for plan in (one, other)] == ["debian", "debian-uw"]
-    assert (one.said()["server"], other.said()["server"], other.label) == ("dovecot", "uw", "uw")
-    assert one.warm_inputs["classes"] != other.warm_inputs["classes"]
+    assert (manifest_entries(one)["server"], manifest_entries(other)["server"], other.label) == ("dovecot", "uw", "uw")
+    assert one.keys.warm.inputs["classes"] != other.keys.warm.inputs["classes"]
     with pytest.raises(UserError, match="sweeps `server`: omit --server"):
         plans(Options(server="uw"))

@@ -23,7 +23,7 @@ def measured(lab: Lab, walks: str, folder: Path) -> Delta:
     """A short region from the ready checkpoint, with cold caches."""
     with lab.entered():
         (plan,) = make_plans(["imapb"], Options(scale="tiny", seeds=[1], settings={"translation.walks": walks}))
-        ready = checkpoint.find(plan.ready_name, plan.ready_key)
+        ready = checkpoint.find(plan.keys.ready.name, plan.keys.ready.key)
         assert ready is not None, "the guest does not see how the model translates"
         return short_region(plan, ready, folder, MEASURE, WINDOW)
 

@@ -76,7 +76,7 @@ def build(plan: Gem5Plan) -> str:
 
 
 def ready(plan: Gem5Plan) -> tuple[checkpoint.Checkpoint, str]:
-    found = checkpoint.find(plan.ready_name, plan.ready_key)
+    found = checkpoint.find(plan.keys.ready.name, plan.keys.ready.key)
     assert found is not None
     return found, (found.folder / "console.log").read_text()
 
@@ -98,8 +98,8 @@ def test_boot_in_segments_leaves_only_the_ready_checkpoint(plan: Gem5Plan) -> No
     record = found.manifest.boot
     assert record is not None
     assert (record.segments, record.instructions, record.printed) == (5, 5000, "ready")
-    assert names() == [plan.ready_name]
-    assert [path.name for path in (found.folder.parent).iterdir() if path.is_dir()] == [plan.ready_name]
+    assert names() == [plan.keys.ready.name]
+    assert [path.name for path in (found.folder.parent).iterdir() if path.is_dir()] == [plan.keys.ready.name]
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4, 5])
@@ -119,7 +119,7 @@ def test_boot_killed_in_a_segment_repeats_only_this_segment(plan: Gem5Plan, numb
     assert (found.folder / "m5.cpt").read_text() == "1\n2\n3\n4\n5\n"
     assert console == "".join(f"s80lab: {word}\n" for word in PRINTED)
     assert found.manifest.boot is not None and found.manifest.boot.instructions == 5000
-    assert names() == [plan.ready_name]
+    assert names() == [plan.keys.ready.name]
 
 
 def test_boot_killed_twice_gives_the_same_ready_checkpoint(

@@ -42,13 +42,13 @@ def test_shipped_experiments_run_in_gem5(lab: Lab, tmp_path: Path, name: str, ma
 def test_one_checkpoint_serves_every_cache(lab: Lab, tmp_path: Path) -> None:
     (large,) = plans(tmp_path, Options(machine="s80"))
     (small,) = plans(tmp_path, Options(machine="s80-sixteenth", settings={"l2.size": "1MiB"}))
-    assert large.warm_key == small.warm_key
-    assert large.run_inputs("x") != small.run_inputs("x")
+    assert large.keys.warm.key == small.keys.warm.key
+    assert large.keys.run_inputs("x") != small.keys.run_inputs("x")
 
 
 def test_seeds_have_checkpoints_of_their_own(lab: Lab, tmp_path: Path) -> None:
     one, two = plans(tmp_path, Options(seeds=[1, 2]))
-    assert one.ready_key == two.ready_key and one.warm_key != two.warm_key
+    assert one.keys.ready.key == two.keys.ready.key and one.keys.warm.key != two.keys.warm.key
 
 
 @pytest.mark.parametrize(
@@ -91,10 +91,13 @@ def test_a_sweep_is_every_combination_from_one_checkpoint(lab: Lab, swept: Path,
         (1 << 20, 0),
         (1 << 20, 2 << 20),
     ]
-    assert len({plan.warm_key for plan in found}) == 1 and len({str(plan.run_inputs("x")) for plan in found}) == 4
+    assert (
+        len({plan.keys.warm.key for plan in found}) == 1
+        and len({str(plan.keys.run_inputs("x")) for plan in found}) == 4
+    )
     # An experiment of another name that runs the same mix takes the same checkpoint.
     (shipped,) = plans(tmp_path, Options(settings={"ruby.probe_filter": "2MiB"}), "swept")[:1]
-    assert shipped.warm_name.startswith("gem5-warm-imapb-sixteenth-s1-")
+    assert shipped.keys.warm.name.startswith("gem5-warm-imapb-sixteenth-s1-")
     assert "[ruby]\nprobe_filter = 2097152\n" in found[1].machine_text()
 
 

@@ -44,7 +44,7 @@ def ended(plan: Gem5Plan, folder: Path, items: dict[str, int] | None = None, **l
     (folder / OUT / "facts.json").write_text(json.dumps(facts))
     plan = replace(plan, phases=plan.phases.model_copy(update={**LENGTHS, **lengths}))
     warm = cast(Checkpoint, SimpleNamespace(manifest=SimpleNamespace(name="gem5-warm-x", files={})))
-    finish(plan, warm, folder.name, plan.run_inputs("x"), {"seconds": 20.0, **facts}, folder, 25.0)
+    finish(plan, warm, folder.name, plan.keys.run_inputs("x"), {"seconds": 20.0, **facts}, folder, 25.0)
 
 
 @pytest.fixture
@@ -136,7 +136,7 @@ def keep_warm(plan: Gem5Plan) -> None:
         return {"engine": "gem5", "gem5_version": "24.0.0.1"}
 
     board = Board(Console(quiet=True))
-    asyncio.run(checkpoint.build(plan.wanted("warm"), board.job("warm"), make, nullcontext()))
+    asyncio.run(checkpoint.build(plan.keys.wanted("warm"), board.job("warm"), make, nullcontext()))
 
 
 def test_number_of_finished_gem5_runs_is_printed_with_the_time_left(

@@ -92,7 +92,7 @@ def measured(disks: Lab, dma: bool, folder: Path) -> Delta:
     """A short region from the warm checkpoint."""
     with disks.entered():
         (plan,) = make_plans(["imapb"], Options(scale="tiny", seeds=[1], settings=dict(CHOSEN)))
-        warm = checkpoint.find(plan.warm_name, plan.warm_key)
+        warm = checkpoint.find(plan.keys.warm.name, plan.keys.warm.key)
         assert warm is not None and plan.scale.disk is not None
         disk = plan.scale.disk.model_copy(update={"dma": dma})
         plan = replace(plan, scale=plan.scale.model_copy(update={"disk": disk}))

@@ -49,7 +49,7 @@ def restore_with(whole: Lab, folder: Path, monkeypatch: pytest.MonkeyPatch, befo
     """Hands the ready guest a job in which `before` is replaced by `after`, and waits for the load to begin."""
     monkeypatch.setenv("S80LAB_CHECKPOINTS", str(whole.checkpoints))
     tiny = tiny_plan()
-    ready = checkpoint.find(tiny.ready_name, tiny.ready_key)
+    ready = checkpoint.find(tiny.keys.ready.name, tiny.keys.ready.key)
     assert ready is not None
     text = tiny.job()
     assert before in text

@@ -34,7 +34,7 @@ def differing(base: Side, head: Side, folder: Path) -> Iterator[tuple[str, bool]
     for protocol in sorted(file.stem for file in paths.PROTOCOLS.glob("*.toml")):
         plans = make_plans(["imapb"], Options(protocol=protocol, scale="tiny", seeds=[1]))
         run_pipeline(plans, 1, False, "ready")
-        ready = checkpoint.find(plans[0].ready_name, plans[0].ready_key)
+        ready = checkpoint.find(plans[0].keys.ready.name, plans[0].keys.ready.key)
         assert ready is not None
         captures = {form: folder / f"{protocol}-{form}.s80c" for form in FORMS}
         written = {f"capture_{form}": path for form, path in captures.items()}

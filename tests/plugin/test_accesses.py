@@ -171,7 +171,7 @@ def test_decoder_agrees_with_qemu_in_mail_server(whole: Lab, tmp_path: Path) -> 
     out, wrapper = tmp_path / "accesses", tmp_path / "qemu"
     with whole.entered():
         (plan,) = make_plans(["imapb"], Options(scale="tiny", seeds=[1]))
-        warm = checkpoint.find(plan.warm_name, plan.warm_key)
+        warm = checkpoint.find(plan.keys.warm.name, plan.keys.warm.key)
         assert warm is not None
         wrapper.write_text(f'#!/bin/sh\nexec "{plan.qemu.binary}" "$@" -plugin "{PLUGIN},out={out}"\n')
         wrapper.chmod(0o755)

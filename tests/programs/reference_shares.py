@@ -110,11 +110,11 @@ def read_values(folder: Path) -> Values:
 def measure_plan(plan: Plan, length: int, folder: Path) -> dict[str, Values]:
     """The shares of the plan's regions, by the name of the order. Regions that are in the folder are not measured
     again. The warm checkpoint is removed."""
-    places = {order.name: folder / f"{plan.warm_name}-{length}-{order.name.replace(' ', '-')}" for order in ORDERS}
+    places = {order.name: folder / f"{plan.keys.warm.name}-{length}-{order.name.replace(' ', '-')}" for order in ORDERS}
     missing = [order for order in ORDERS if not places[order.name].is_dir()]
     if missing:
         run_pipeline([plan], 1, False, "warm")
-        start = checkpoint.find(plan.warm_name, plan.warm_key)
+        start = checkpoint.find(plan.keys.warm.name, plan.keys.warm.key)
         assert start is not None
         for order in missing:
             measure_region(plan, start, order, length, places[order.name])

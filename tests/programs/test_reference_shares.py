@@ -84,7 +84,7 @@ def test_reference_has_short_slices_and_filters_no_access(whole: Lab, tmp_path: 
     """Both orders from one warm checkpoint, over the same length."""
     with whole.entered():
         (plan,) = make_plans(["imapb"], Options(scale="tiny", seeds=[1]))
-        start = checkpoint.find(plan.warm_name, plan.warm_key)
+        start = checkpoint.find(plan.keys.warm.name, plan.keys.warm.key)
         assert start is not None
         regions = {}
         for order in (DEFAULT, REFERENCE):

@@ -24,8 +24,8 @@ from s80lab.capture.process import play
 from s80lab.capture.store import STORE, SUFFIX, Form, Manifest, Totals
 from s80lab.config.experiment import FEWEST_WINDOWS, Phases
 from s80lab.experiment import resources
-from s80lab.experiment.checkpoint import Checkpoint
-from s80lab.experiment.plan import Inputs, Plan
+from s80lab.experiment.checkpoint import Checkpoint, Inputs
+from s80lab.experiment.plan import Plan
 from s80lab.experiment.run import finish, live, versions
 from s80lab.results.metrics.derive import compute
 from s80lab.results.products import PRODUCTS
@@ -63,7 +63,7 @@ class Recipe:
         """All inputs that determine the contents of the capture."""
         shape = {"forms": self.forms, "skip": self.skip, "measure": self.measure, "window": self.window}
         return {
-            **self.plan.warm_inputs,
+            **self.plan.keys.warm.inputs,
             "start": self.start.manifest.content,
             "capture": value_hash(shape),
         }

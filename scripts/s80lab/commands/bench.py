@@ -37,7 +37,7 @@ def bench_command(experiment: str, scale: str | None) -> None:
         print(f"  {name}: {cpu_seconds(words, environment):.2f} s (least of {REPEATS} runs)", flush=True)
     print(f"speed of the guest ({experiment}):", flush=True)
     run_pipeline(plans, 1, False, "ready")
-    ready = checkpoint.find(plans[0].ready_name, plans[0].ready_key)
+    ready = checkpoint.find(plans[0].keys.ready.name, plans[0].keys.ready.key)
     assert ready is not None
     run_bench(plans[0], ready, print)
 

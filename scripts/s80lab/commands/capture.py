@@ -90,7 +90,7 @@ def capture(
 
 
 def _start(plan: Plan, stage: Literal["ready", "warm"]) -> Checkpoint:
-    names = {"ready": (plan.ready_name, plan.ready_key), "warm": (plan.warm_name, plan.warm_key)}
+    names = {"ready": (plan.keys.ready.name, plan.keys.ready.key), "warm": (plan.keys.warm.name, plan.keys.warm.key)}
     found = checkpoint.find(*names[stage])
     assert found is not None  # built a moment ago
     return found

@@ -177,7 +177,7 @@ def as_ruby(target: Path) -> Path:
 
 
 async def _capture(plan: Plan, skip: int, measure: int, board: Board) -> Capture:
-    warm = checkpoint.find(plan.warm_name, plan.warm_key)
+    warm = checkpoint.find(plan.keys.warm.name, plan.keys.warm.key)
     assert warm is not None  # built a moment ago
     recipe = Recipe(plan, ("full",), warm, skip, measure)
     job = board.job(recipe.name)

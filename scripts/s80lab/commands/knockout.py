@@ -153,7 +153,7 @@ def _measured(variant: str, plans: Sequence[Plan], keep: bool) -> Group:
 def _there(plan: Plan) -> Run | None:
     """The plan's complete run from an earlier call; None if there is none. The checkpoint of the run may
     have been removed since, because equal inputs give an equal checkpoint."""
-    wanted = plan.run_inputs("")
+    wanted = plan.keys.run_inputs("")
     for manifest in sorted(paths.runs().glob(f"{glob.escape(name_before_hash(plan))}*/manifest.json")):
         run = RunFolder(manifest.parent)
         if run.manifest["inputs"] | {"warm": ""} == wanted:

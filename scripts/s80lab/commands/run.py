@@ -17,6 +17,7 @@ from s80lab.commands.output import sayer
 from s80lab.commands.parts import make_plans, parse_boots, parse_seeds, run_gem5, run_pipeline, tell_estimate
 from s80lab.commands.run_tables import check_tables, end_invalid, show_runs
 from s80lab.commands.shards import Listed, check_shard, part, show_list, tell_shard
+from s80lab.experiment.entries import title
 from s80lab.experiment.plan import Options, Plan, missing_ready
 from s80lab.experiment.precision import Wanted, missing_seeds, parse_wanted, statement
 from s80lab.experiment.ready import boot_cost
@@ -138,7 +139,7 @@ def run_shard(
 
 def _describe(plan: Plan) -> str:
     point = f", {plan.label}" if plan.varied else ""
-    return f"{plan.title} at {plan.scale_name}{point}, {plan.numbers}"
+    return f"{title(plan)} at {plan.scale_name}{point}, {plan.numbers}"
 
 
 def tell(runs: Sequence[Run], wanted: Wanted, say: Callable[[str], None]) -> None:

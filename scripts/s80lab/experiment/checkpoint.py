@@ -16,7 +16,7 @@ from pydantic import Field
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.hashing import file_hash, sparse_hash
+from s80lab.base.hashing import file_hash, sparse_hash, value_hash
 from s80lab.base.progress import WAITING, Job
 from s80lab.base.stage import staged, workplace
 from s80lab.base.staging import exclusive, lockable, staging
@@ -28,6 +28,8 @@ from s80lab.results.run_folder import SNAPSHOTS
 __all__ = [
     "BootRecord",
     "Checkpoint",
+    "Inputs",
+    "Keys",
     "Manifest",
     "Wanted",
     "add",
@@ -51,6 +53,8 @@ GEM5_RAM = "board.physmem.store0.pmem"
 # boot: a guest of gem5 on its way to the stage `ready`.
 Stage = Literal["boot", "ready", "warm"]
 Engine = Literal["qemu", "gem5"]
+Inputs = dict[str, str]
+"""Hashes of inputs by name."""
 # The files that commands read; the other files record how the checkpoint was made. From the snapshots of a warm-up come
 # the length of the measured region and the verdict on steady state.
 READ_FILES: dict[tuple[Engine, Stage], tuple[str, ...]] = {
@@ -171,7 +175,35 @@ class Wanted:
     stage: Stage
     name: str
     key: str
-    inputs: dict[str, str]
+    inputs: Inputs
+
+    @classmethod
+    def of(cls, stage: Stage, beginning: str, inputs: Inputs) -> Wanted:
+        """The checkpoint whose name is this beginning and a part of its key."""
+        key = value_hash(inputs)
+        return cls(stage, f"{beginning}-{key[:8]}", key, inputs)
+
+
+@dataclass(frozen=True)
+class Keys:
+    """The inputs of all that a plan makes, which identify it.
+
+    ready: the checkpoint of the booted guest. Its inputs determine the guest's memory.
+    warm: the checkpoint in the middle of the mix. Its inputs determine the guest and the contents of the caches.
+    own: the inputs of the run beside those of its warm checkpoint.
+    """
+
+    ready: Wanted
+    warm: Wanted
+    own: Inputs
+
+    def wanted(self, stage: Stage) -> Wanted:
+        """The checkpoint of the given stage."""
+        return self.ready if stage == "ready" else self.warm
+
+    def run_inputs(self, warm_content: str) -> Inputs:
+        """All inputs that determine a run's numbers. warm_content: hash of the warm checkpoint's files."""
+        return {**self.warm.inputs, "warm": warm_content, **self.own}
 
 
 async def build(

@@ -107,7 +107,7 @@ def estimate(plans: Sequence[Plan], jobs: int, former: Former | None = None, aga
     absent = boots | warm_ups
     speeds = [_mips(plan, former) for plan in to_do]
     lengths = [_lengths(plan, former) for plan in to_do]
-    warm = [length if plan.warm_name in absent else 0.0 for plan, (length, _) in zip(to_do, lengths, strict=True)]
+    warm = [length if plan.keys.warm.name in absent else 0.0 for plan, (length, _) in zip(to_do, lengths, strict=True)]
     regions = [region for _, region in lengths]
     costs = [
         resources.START_S + (first + region) / (1e6 * mips)
@@ -185,12 +185,12 @@ def _wall_s(plans: Sequence[Plan], costs: Sequence[float], booting: Mapping[str,
     free = [0.0] * at_once
     ready: dict[str, float] = {}
     for plan, cost in zip(plans, costs, strict=True):
-        if plan.ready_name in booting and plan.ready_name not in ready:
+        if plan.keys.ready.name in booting and plan.keys.ready.name not in ready:
             slot = free.index(min(free))
-            free[slot] += booting[plan.ready_name]
-            ready[plan.ready_name] = free[slot]
+            free[slot] += booting[plan.keys.ready.name]
+            ready[plan.keys.ready.name] = free[slot]
         slot = free.index(min(free))
-        free[slot] = max(free[slot], ready.get(plan.ready_name, 0.0)) + cost
+        free[slot] = max(free[slot], ready.get(plan.keys.ready.name, 0.0)) + cost
     return max(free)
 
 

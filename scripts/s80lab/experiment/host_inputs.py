@@ -65,7 +65,7 @@ def unused(plans: Sequence[P], until: Until = "run") -> list[str]:
         return []
     here = Installation()
     absent = missing(plans, until).items()
-    wanted = [plan.wanted("ready" if name == plan.ready_name else "warm") for name, plan in absent]
+    wanted = [plan.keys.wanted("ready" if name == plan.keys.ready.name else "warm") for name, plan in absent]
     return [why for one in wanted if (why := _why_unused(one, stored, here))]
 
 

@@ -16,8 +16,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash, text_hash, value_hash
 from s80lab.base.programs import built
 from s80lab.base.strict import find, find_or_file, parse_settings, shown
-from s80lab.config.differences import GUEST, differences, find_differences, guest_differences
-from s80lab.config.differences import label as design_label
+from s80lab.config.differences import GUEST, differences, guest_differences
 from s80lab.config.experiment import (
     OF_EXPERIMENT,
     OF_PHASES,
@@ -36,13 +35,12 @@ from s80lab.config.mix import Workload
 from s80lab.config.server import Server, load_server
 from s80lab.config.workload import job_text, load_workload, login_job_text
 from s80lab.experiment import checkpoint
-from s80lab.experiment.checkpoint import Stage, Wanted
+from s80lab.experiment.checkpoint import Keys, Wanted
 from s80lab.guest.command import Boot, guest_options
 from s80lab.guest.qemu import Qemu
 from s80lab.image.build import ImageManifest, image_folder, load_image
 from s80lab.protocol.proof import ensure_proven
 
-Inputs = dict[str, str]
 Until = Literal["ready", "warm", "run"]
 
 
@@ -85,7 +83,6 @@ class SeedPlan(ABC):
     """
 
     engine: ClassVar[str]
-    prefix: ClassVar[str] = ""  # of the names of checkpoints
 
     name: str
     seed: int
@@ -113,82 +110,15 @@ class SeedPlan(ABC):
 
     @property
     @abstractmethod
-    def ready_inputs(self) -> Inputs:
-        """All inputs that determine the memory of the ready guest."""
-
-    @property
-    @abstractmethod
-    def warm_inputs(self) -> Inputs:
-        """All inputs that determine the warm guest, in the middle of the mix."""
-
-    @abstractmethod
-    def run_inputs(self, warm_content: str) -> Inputs:
-        """All inputs that determine a run's numbers. warm_content: hash of the warm checkpoint's files."""
+    def keys(self) -> Keys:
+        """What identifies its checkpoints and its run."""
 
     @property
     def clients(self) -> int:
         return self.experiment.clients or self.scale.users
 
-    @property
-    def load_name(self) -> str:
-        """The part of the names of warm checkpoints that names the load."""
-        return self.name
-
     def login_job(self) -> str:
         return login_job_text(self.experiment.workload, self.clients, self.scale.users)
-
-    @cached_property
-    def ready_key(self) -> str:
-        return value_hash(self.ready_inputs)
-
-    @cached_property
-    def warm_key(self) -> str:
-        return value_hash(self.warm_inputs)
-
-    @property
-    def ready_name(self) -> str:
-        return f"{self.prefix}ready-{self.scale_name}-{self.ready_key[:8]}"
-
-    @property
-    def warm_name(self) -> str:
-        return f"{self.prefix}warm-{self.load_name}-{self.scale_name}-s{self.seed}-{self.warm_key[:8]}"
-
-    def wanted(self, stage: Stage) -> Wanted:
-        """The checkpoint of the given stage."""
-        if stage == "ready":
-            return Wanted(stage, self.ready_name, self.ready_key, self.ready_inputs)
-        return Wanted(stage, self.warm_name, self.warm_key, self.warm_inputs)
-
-    def said(self) -> dict[str, object]:
-        """The entries of a run's manifest that describe its plan."""
-        entries = {
-            "experiment": self.name,
-            "mix": self.experiment.workload,
-            "engine": self.engine,
-            "machine": self.machine.name,
-            "protocol": self.protocol_name,
-            "image": self.experiment.image,
-            "server": self.experiment.server,
-            "workload": self.experiment.workload,
-            "scale": self.scale_name,
-            "seed": self.seed,
-            "status": "whole",
-            "design": self.design,
-            **({"varied": dict(self.varied)} if self.varied else {}),
-        }
-        return entries | {"differences": find_differences(entries, self.machine.guest.model_dump())}
-
-    @cached_property
-    def differences(self) -> Mapping[str, str]:
-        """What differs from the experiment's file (config/differences.py)."""
-        return differences(self.said())
-
-    @property
-    def title(self) -> str:
-        """The experiment and what differs from its file: `imapb · mesi · l2.size=2MiB`. The scale is left out; so is
-        a point of the experiment's own sweep, which `label` names."""
-        changed = {} if self.varied else self.differences
-        return design_label(self.name, {key: value for key, value in changed.items() if key != "scale"})
 
 
 P = TypeVar("P", bound=SeedPlan)
@@ -200,12 +130,18 @@ def missing_ready(plans: Sequence[P], until: Until = "run") -> dict[str, P]:
     Only a warm-up reads a ready checkpoint. A plan with a warm checkpoint needs none, except `until` the stage ready.
     """
     reading = plans if until == "ready" else missing_warm(plans).values()
-    return {plan.ready_name: plan for plan in reading if not checkpoint.exists(plan.ready_name, plan.ready_key)}
+    return {
+        plan.keys.ready.name: plan
+        for plan in reading
+        if not checkpoint.exists(plan.keys.ready.name, plan.keys.ready.key)
+    }
 
 
 def missing_warm(plans: Sequence[P]) -> dict[str, P]:
     """The warm checkpoints that must be built for these plans, by name, each with a plan that needs it."""
-    return {plan.warm_name: plan for plan in plans if not checkpoint.exists(plan.warm_name, plan.warm_key)}
+    return {
+        plan.keys.warm.name: plan for plan in plans if not checkpoint.exists(plan.keys.warm.name, plan.keys.warm.key)
+    }
 
 
 def missing(plans: Sequence[P], until: Until = "run") -> dict[str, P]:
@@ -253,9 +189,6 @@ class Plan(SeedPlan):
         """Seed and boot for progress lines and lists: `seed 1`, or `boot 2, seed 1` of another boot than the first."""
         return f"boot {self.boot_number}, seed {self.seed}" if self.boot_number > 1 else f"seed {self.seed}"
 
-    def said(self) -> dict[str, object]:
-        return {**super().said(), "boot": self.boot_number}
-
     @property
     def clients(self) -> int:
         return self.phases.clients or super().clients
@@ -276,38 +209,37 @@ class Plan(SeedPlan):
         )
 
     @cached_property
-    def ready_inputs(self) -> Inputs:
-        return {
-            "kernel": self.image_manifest.vmlinuz_sha256,
-            "initramfs": self.image_manifest.initramfs_sha256,
-            "qemu": self.qemu.binary_hash,
-            "guest_options": value_hash(guest_options(self.boot)),
-            "login_job": text_hash(self.login_job()),
-        }
+    def keys(self) -> Keys:
+        ready = Wanted.of(
+            "ready",
+            f"ready-{self.scale_name}",
+            {
+                "kernel": self.image_manifest.vmlinuz_sha256,
+                "initramfs": self.image_manifest.initramfs_sha256,
+                "qemu": self.qemu.binary_hash,
+                "guest_options": value_hash(guest_options(self.boot)),
+                "login_job": text_hash(self.login_job()),
+            },
+        )
+        warm = Wanted.of(
+            "warm",
+            f"warm-{self.name}-{self.scale_name}-s{self.seed}",
+            {
+                **ready.inputs,
+                "ready": ready.key,
+                "plugin": file_hash(self.plugin),
+                "machine": text_hash(self.machine.resolved()),
+                "protocol": file_hash(self.protocol),
+                "classes": text_hash(self.server.classes()),
+                "job": text_hash(self.job()),
+                "warmup_lengths": self._lengths("warmup_min", "warmup_max", "drift_points", "window"),
+                **({"dma": "1"} if self.dma else {}),
+            },
+        )
+        return Keys(ready, warm, {"run_lengths": self._lengths("skip", "measure", "measure_cycles")})
 
-    @cached_property
-    def warm_inputs(self) -> Inputs:
-        """All inputs that determine the warm guest and the contents of the model's caches."""
-        lengths = {name: getattr(self.phases, name) for name in ("warmup_min", "warmup_max", "drift_points", "window")}
-        return {
-            **self.ready_inputs,
-            "ready": self.ready_key,
-            "plugin": file_hash(self.plugin),
-            "machine": text_hash(self.machine.resolved()),
-            "protocol": file_hash(self.protocol),
-            "classes": text_hash(self.server.classes()),
-            "job": text_hash(self.job()),
-            "warmup_lengths": value_hash(lengths),
-            **({"dma": "1"} if self.dma else {}),
-        }
-
-    def run_inputs(self, warm_content: str) -> Inputs:
-        lengths = {name: getattr(self.phases, name) for name in ("skip", "measure", "measure_cycles")}
-        return {
-            **self.warm_inputs,
-            "warm": warm_content,
-            "run_lengths": value_hash(lengths),
-        }
+    def _lengths(self, *names: str) -> str:
+        return value_hash({name: getattr(self.phases, name) for name in names})
 
 
 def plan(name: str, options: Options, qemu: Qemu) -> Plan:

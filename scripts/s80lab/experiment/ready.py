@@ -37,7 +37,7 @@ async def build_ready(
         await _boot(plan, folder, job, stall_s)
         return {"qemu_version": plan.qemu.version}
 
-    return await checkpoint.build(plan.wanted("ready"), job, make, slots)
+    return await checkpoint.build(plan.keys.wanted("ready"), job, make, slots)
 
 
 async def _boot(plan: Plan, folder: Path, job: Job, stall_s: float) -> None:
@@ -46,7 +46,7 @@ async def _boot(plan: Plan, folder: Path, job: Job, stall_s: float) -> None:
     job_file.write_text(plan.login_job())
     session = Session(folder=folder, ram=folder / RAM_FILE, shared=True, socket=folder, job=job_file)
     with short_socket(session) as session:
-        async with Guest(plan.qemu, plan.boot, session, f"boot of {plan.ready_name}") as guest:
+        async with Guest(plan.qemu, plan.boot, session, f"boot of {plan.keys.ready.name}") as guest:
 
             def show() -> None:
                 stage, details = boot_stage(guest.stage)

@@ -28,8 +28,9 @@ from s80lab.config.differences import slug
 from s80lab.config.experiment import Phases
 from s80lab.config.machine import low_ram
 from s80lab.experiment import checkpoint
-from s80lab.experiment.checkpoint import Checkpoint
-from s80lab.experiment.plan import Inputs, Plan
+from s80lab.experiment.checkpoint import Checkpoint, Inputs
+from s80lab.experiment.entries import manifest_entries, plan_differences
+from s80lab.experiment.plan import Plan
 from s80lab.experiment.warm import STALL_S, guess, write_inputs
 from s80lab.guest.command import JOB, OUTPUT, Session
 from s80lab.guest.counters import WATCH
@@ -58,22 +59,22 @@ class Timing:
 def run_folder(plan: Plan, warm_content: str) -> Path:
     """The folder of the run from a warm checkpoint. Its name contains what differs from the experiment's file, and a
     hash of all inputs of the run."""
-    return paths.runs() / f"{name_before_hash(plan)}{value_hash(plan.run_inputs(warm_content))[:8]}"
+    return paths.runs() / f"{name_before_hash(plan)}{value_hash(plan.keys.run_inputs(warm_content))[:8]}"
 
 
 def name_before_hash(plan: Plan) -> str:
     """The beginning of the run's name, for example `imapb-small-mesi-l2.size=2MiB-s1-`."""
-    return f"{plan.name}-{plan.scale_name}{slug(plan.differences)}-s{plan.seed}-"
+    return f"{plan.name}-{plan.scale_name}{slug(plan_differences(plan))}-s{plan.seed}-"
 
 
 def job_key(plan: Plan) -> str:
     """Hash of all inputs of the run that are known before its warm checkpoint exists."""
-    return value_hash({"experiment": plan.name, **plan.run_inputs("")})
+    return value_hash({"experiment": plan.name, **plan.keys.run_inputs("")})
 
 
 def measured(plan: Plan) -> Path | None:
     """The folder of the plan's run if the run is complete, even if its warm checkpoint has been removed since."""
-    warm = checkpoint.known(plan.warm_name, plan.warm_key)
+    warm = checkpoint.known(plan.keys.warm.name, plan.keys.warm.key)
     asked = [
         *([MISS_LOG, MEMORY_MAP] if plan.misses else []),
         *([PROFILE, MEMORY_MAP] if plan.profile else []),
@@ -101,7 +102,7 @@ def region_length(plan: Plan, warm: Snapshots) -> int:
 
 async def measure(plan: Plan, warm: Checkpoint, job: Job) -> Path:
     """Measure the run from its warm checkpoint; return the run's folder."""
-    inputs = plan.run_inputs(warm.manifest.content)
+    inputs = plan.keys.run_inputs(warm.manifest.content)
     folder = run_folder(plan, warm.manifest.content)
     length = region_length(plan, await asyncio.to_thread(Snapshots.read, warm.folder / SNAPSHOTS))
     plan = replace(plan, phases=plan.phases.model_copy(update={"measure": length}))
@@ -292,7 +293,7 @@ def finish(plan: Plan, start: Checkpoint, run_id: str, inputs: Inputs, timing: T
     manifest = {
         "schema": 1,
         "run": run_id,
-        **plan.said(),
+        **manifest_entries(plan),
         "instructions": region.instructions,
         "modelled_ns": region.clock_ns,
         "wall_s": round(time.monotonic() - timing.began, 2),

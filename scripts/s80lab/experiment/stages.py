@@ -19,6 +19,7 @@ from s80lab.base.staging import tidy
 from s80lab.base.terminal import counted, disk_size
 from s80lab.experiment import checkpoint, resources
 from s80lab.experiment.checkpoint import Checkpoint
+from s80lab.experiment.entries import title
 from s80lab.experiment.host_inputs import unused
 from s80lab.experiment.plan import Plan, Until, missing, missing_ready, missing_warm
 from s80lab.experiment.ready import boot_cost, build_ready
@@ -78,10 +79,10 @@ class Pipeline:
             self._tally = Tally(self._board, noun, [_cost(plan) for plan in lacking], self._jobs, first=first)
         points: dict[str, list[Plan]] = {}
         for plan in lacking:
-            points.setdefault(plan.ready_key, []).append(plan)
+            points.setdefault(plan.keys.ready.key, []).append(plan)
         self._several = len(points) > 1
         fresh = await self._points_of(points, until)
-        runs = [run or next(fresh[plan.ready_key]) for plan, run in zip(plans, whole, strict=True)]
+        runs = [run or next(fresh[plan.keys.ready.key]) for plan, run in zip(plans, whole, strict=True)]
         return [run for run in runs if run is not None]
 
     async def _points_of(
@@ -123,7 +124,7 @@ class Pipeline:
         except* UserError as group:
             failures.append(group)
             self._board.say(
-                f"{plans[0].ready_name}: a run from this ready checkpoint failed; runs from other ready "
+                f"{plans[0].keys.ready.name}: a run from this ready checkpoint failed; runs from other ready "
                 "checkpoints continue"
             )
         return []
@@ -139,7 +140,7 @@ class Pipeline:
             async with asyncio.TaskGroup() as group:
                 # The runs with a warm checkpoint do not wait for the boot.
                 begun = [
-                    None if plan.warm_name in cold else group.create_task(self._seed(plan, None, until))
+                    None if plan.keys.warm.name in cold else group.create_task(self._seed(plan, None, until))
                     for plan in plans
                 ]
                 ready = await self._build_ready(plans[0]) if cold else None
@@ -154,7 +155,7 @@ class Pipeline:
     async def _seed(self, plan: Plan, ready: Checkpoint | None, until: Until) -> RunFolder | None:
         # One slot for both: the run starts while its checkpoint is still in the host's memory.
         async with self._slots:
-            built = not checkpoint.exists(plan.warm_name, plan.warm_key)
+            built = not checkpoint.exists(plan.keys.warm.name, plan.keys.warm.key)
             with self._tally.piece(_cost(plan)):
                 warm = await self._build_warm(plan, ready)
                 if until == "warm":
@@ -173,29 +174,31 @@ class Pipeline:
         point = f" at {plan.label}" if self._several and plan.varied else ""
         point += f", boot {plan.boot_number}" if plan.boot_number > 1 else ""
         job = self._board.job(f"scale {plan.scale_name}{point}")
-        there = checkpoint.exists(plan.ready_name, plan.ready_key)
+        there = checkpoint.exists(plan.keys.ready.name, plan.keys.ready.key)
         built = await build_ready(plan, self._boot_slot(plan), job)
-        self._tally.drop(plan.ready_name)
+        self._tally.drop(plan.keys.ready.name)
         size, seconds = disk_size(built.disk_bytes()), built.manifest.wall_s
-        job.done(f"{plan.ready_name} {'exists already' if there else 'is complete'} ({size}, built in {seconds:.0f} s)")
+        job.done(
+            f"{plan.keys.ready.name} {'exists already' if there else 'is complete'} ({size}, built in {seconds:.0f} s)"
+        )
         return built
 
     @asynccontextmanager
     async def _boot_slot(self, plan: Plan) -> AsyncIterator[None]:
         """A slot for a boot, whose time the last progress line takes into account."""
         async with self._slots:
-            with self._tally.before(plan.ready_name):
+            with self._tally.before(plan.keys.ready.name):
                 yield
 
     async def _build_warm(self, plan: Plan, ready: Checkpoint | None) -> Checkpoint:
         job = self._board.job(_name(plan))
-        there = checkpoint.exists(plan.warm_name, plan.warm_key)
+        there = checkpoint.exists(plan.keys.warm.name, plan.keys.warm.key)
         built = await build_warm(plan, ready, job)
         record = built.manifest.warmup
         assert record is not None
         steady = "steady state" if record.verdict == "warm" else "no steady state"
         job.done(
-            f"{plan.warm_name} {'exists already' if there else 'is complete'} ({steady} after "
+            f"{plan.keys.warm.name} {'exists already' if there else 'is complete'} ({steady} after "
             f"{instructions_text(record.instructions)}, {record.mips:.0f} MIPS, built in {built.manifest.wall_s:.0f} s)"
         )
         return built
@@ -212,7 +215,7 @@ def _name(plan: Plan) -> str:
     file; `imapb at l2.size 1MiB, seed 1` of a point of the experiment's own sweep."""
     if plan.varied:
         return f"{plan.name} at {plan.label}, {plan.numbers}"
-    return f"{plan.name} {plan.numbers}" if plan.title == plan.name else f"{plan.title}, {plan.numbers}"
+    return f"{plan.name} {plan.numbers}" if title(plan) == plan.name else f"{title(plan)}, {plan.numbers}"
 
 
 def _cost(plan: Plan) -> float:

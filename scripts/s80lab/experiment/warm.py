@@ -45,10 +45,10 @@ async def build_warm(plan: Plan, ready: Checkpoint | None, job: Job) -> Checkpoi
 
     async def make(folder: Path) -> dict[str, object]:
         if ready is None:
-            raise checkpoint.removed(plan.warm_name)
+            raise checkpoint.removed(plan.keys.warm.name)
         return {"qemu_version": plan.qemu.version, "warmup": await _warm_up(plan, ready, folder, job)}
 
-    return await checkpoint.build(plan.wanted("warm"), job, make, nullcontext())
+    return await checkpoint.build(plan.keys.wanted("warm"), job, make, nullcontext())
 
 
 def write_inputs(plan: Plan, start: Checkpoint, folder: Path) -> dict[str, object]:
@@ -96,7 +96,7 @@ async def _warm_up(plan: Plan, ready: Checkpoint, folder: Path, job: Job) -> War
     )
     follower = WarmupFollower(folder / SNAPSHOTS, plan.phases, plan.clients)
     with short_socket(session) as session:
-        async with Guest(plan.qemu, plan.boot, session, f"warm-up of {plan.warm_name}") as guest:
+        async with Guest(plan.qemu, plan.boot, session, f"warm-up of {plan.keys.warm.name}") as guest:
             await guest.restore(ready.guest_state)
 
             def look() -> WarmUp | None:
@@ -110,7 +110,7 @@ async def _warm_up(plan: Plan, ready: Checkpoint, folder: Path, job: Job) -> War
             await guest.quit()
     if not (folder / MODEL_STATE).is_file():
         raise UserError(
-            f"warm-up of {plan.warm_name}: the plugin did not write {MODEL_STATE} (the contents of the model's "
+            f"warm-up of {plan.keys.warm.name}: the plugin did not write {MODEL_STATE} (the contents of the model's "
             f"caches) to {folder}; repeat the command"
         )
     return WarmupRecord(

@@ -83,7 +83,7 @@ def remove_segments(plan: Gem5Plan) -> None:
 def expected_instructions(plan: Gem5Plan, manifests: Sequence[Manifest]) -> int:
     """Instructions of the last boot with the same processors, clients and scale; an estimate if none is recorded."""
     alike = ("guest", "login_job")
-    wanted = {name: plan.ready_inputs[name] for name in alike}
+    wanted = {name: plan.keys.ready.inputs[name] for name in alike}
     boots = [one for one in manifests if one.stage == "ready" and one.boot]
     same = [one for one in boots if wanted.items() <= one.inputs.items()]
     if not same:

@@ -27,8 +27,8 @@ from s80lab.config.grid import Grid
 from s80lab.config.machine import Bandwidth, Machine, Smt, Translation, load_machine
 from s80lab.config.server import load_server
 from s80lab.config.workload import job_text
-from s80lab.experiment.checkpoint import Wanted
-from s80lab.experiment.plan import Inputs, Options, SeedPlan, read_experiment
+from s80lab.experiment.checkpoint import Keys, Wanted
+from s80lab.experiment.plan import Options, SeedPlan, read_experiment
 from s80lab.gem5.binary import find_gem5
 from s80lab.image.build import image_folder, load_image
 
@@ -53,7 +53,6 @@ class Gem5Plan(SeedPlan):
     written in the experiment."""
 
     engine: ClassVar[str] = "gem5"
-    prefix: ClassVar[str] = "gem5-"
 
     phases: Gem5Phases
     settle: int
@@ -66,11 +65,6 @@ class Gem5Plan(SeedPlan):
     @property
     def protocol_name(self) -> str:
         return PROTOCOL
-
-    @property
-    def load_name(self) -> str:
-        """The workload. Experiments with the same workload share their checkpoints."""
-        return self.experiment.workload
 
     @property
     def design(self) -> dict[str, object]:
@@ -114,46 +108,49 @@ class Gem5Plan(SeedPlan):
         )
 
     @cached_property
-    def ready_inputs(self) -> Inputs:
-        scripts = {f"configs/gem5/{name}": file_hash(CONFIGS / name) for name in BOOT_SCRIPTS}
+    def keys(self) -> Keys:
+        boot_scripts = {f"configs/gem5/{name}": file_hash(CONFIGS / name) for name in BOOT_SCRIPTS}
         processors = {"count": self.machine.processors.count, "clock_hz": self.machine.processors.clock_hz}
-        return {
-            "kernel": self.image_manifest.vmlinuz_sha256,
-            "initramfs": self.image_manifest.initramfs_sha256,
-            "gem5": file_hash(self.gem5),
-            **scripts,
-            "guest": value_hash({"command_line": self.command_line(), "ram": self.scale.ram, **processors}),
-            "login_job": text_hash(self.login_job()),
-            "segment": value_hash(self.segment),
+        ready = Wanted.of(
+            "ready",
+            f"gem5-ready-{self.scale_name}",
+            {
+                "kernel": self.image_manifest.vmlinuz_sha256,
+                "initramfs": self.image_manifest.initramfs_sha256,
+                "gem5": file_hash(self.gem5),
+                **boot_scripts,
+                "guest": value_hash({"command_line": self.command_line(), "ram": self.scale.ram, **processors}),
+                "login_job": text_hash(self.login_job()),
+                "segment": value_hash(self.segment),
+            },
+        )
+        # Experiments with the same workload share their checkpoints.
+        warm = Wanted.of(
+            "warm",
+            f"gem5-warm-{self.experiment.workload}-{self.scale_name}-s{self.seed}",
+            {
+                **ready.inputs,
+                "ready": ready.key,
+                "warmup_job": text_hash(self.job()),
+                "settle": value_hash(self.settle),
+            },
+        )
+        own = {
+            "machine": text_hash(self.machine_text()),
+            **{f"configs/gem5/{name}": file_hash(CONFIGS / name) for name in RUN_SCRIPTS},
+            "run_lengths": value_hash(self.phases.model_dump()),
         }
+        return Keys(ready, warm, own)
 
     def segment_wanted(self, number: int) -> Wanted:
         """The checkpoint at the end of a segment of the boot, numbered from 1."""
-        inputs = {**self.ready_inputs, "segment_number": str(number)}
+        inputs = {**self.keys.ready.inputs, "segment_number": str(number)}
         return Wanted("boot", f"{self.segment_prefix}{number:03}", value_hash(inputs), inputs)
 
     @property
     def segment_prefix(self) -> str:
         """The beginning of the names of the checkpoints within the boot."""
-        return f"{self.prefix}boot-{self.scale_name}-{self.ready_key[:8]}-"
-
-    @cached_property
-    def warm_inputs(self) -> Inputs:
-        return {
-            **self.ready_inputs,
-            "ready": self.ready_key,
-            "warmup_job": text_hash(self.job()),
-            "settle": value_hash(self.settle),
-        }
-
-    def run_inputs(self, warm_content: str) -> Inputs:
-        return {
-            **self.warm_inputs,
-            "warm": warm_content,
-            "machine": text_hash(self.machine_text()),
-            **{f"configs/gem5/{name}": file_hash(CONFIGS / name) for name in RUN_SCRIPTS},
-            "run_lengths": value_hash(self.phases.model_dump()),
-        }
+        return f"gem5-boot-{self.scale_name}-{self.keys.ready.key[:8]}-"
 
 
 def gem5_plans(name: str, options: Options) -> Callable[[Path | None], list[Gem5Plan]]:

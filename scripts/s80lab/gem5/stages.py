@@ -22,9 +22,10 @@ from s80lab.base.version import __version__
 from s80lab.config.differences import slug
 from s80lab.config.experiment import Gem5Phases
 from s80lab.experiment import checkpoint, resources
-from s80lab.experiment.checkpoint import GEM5_STATE, Checkpoint
+from s80lab.experiment.checkpoint import GEM5_STATE, Checkpoint, Inputs
+from s80lab.experiment.entries import manifest_entries, plan_differences
 from s80lab.experiment.host_inputs import unused
-from s80lab.experiment.plan import Inputs, Until, missing, missing_warm
+from s80lab.experiment.plan import Until, missing, missing_warm
 from s80lab.gem5 import table
 from s80lab.gem5.boot import SAVED, boot, remaining_instructions, remove_date, remove_segments, take_saved
 from s80lab.gem5.plan import Gem5Plan
@@ -83,7 +84,7 @@ class Gem5Pipeline:
         at_once = min(self._jobs, len(plans))
         disk = sum(resources.checkpoint_bytes(plan.scale) for plan in absent.values())
         ram = max(plan.scale.ram for plan in plans)
-        boots = sum(name in absent for name in {plan.ready_name for plan in plans})
+        boots = sum(name in absent for name in {plan.keys.ready.name for plan in plans})
         booting = min(self._jobs, boots) * resources.GEM5_LIMIT
         needed = resources.Need(disk, max(booting, at_once * (ram + resources.GEM5_MEMORY)))
         self._board.say(
@@ -95,9 +96,9 @@ class Gem5Pipeline:
     async def _experiment(self, plan: Gem5Plan, until: Until, group: asyncio.TaskGroup) -> Path | None:
         ready = None
         if until == "ready" or missing_warm([plan]):
-            if plan.ready_key not in self._ready:
-                self._ready[plan.ready_key] = group.create_task(self._build(plan, "ready", None))
-            ready = await self._ready[plan.ready_key]
+            if plan.keys.ready.key not in self._ready:
+                self._ready[plan.keys.ready.key] = group.create_task(self._build(plan, "ready", None))
+            ready = await self._ready[plan.keys.ready.key]
         if until == "ready":
             return None
         warm = await self._build(plan, "warm", ready)
@@ -113,10 +114,10 @@ class Gem5Pipeline:
 
         async def make(folder: Path) -> dict[str, object]:
             if stage == "warm" and ready is None:
-                raise checkpoint.removed(plan.warm_name)
+                raise checkpoint.removed(plan.keys.warm.name)
             return await _simulate(plan, ready, folder, job)
 
-        wanted = plan.wanted(stage)
+        wanted = plan.keys.wanted(stage)
         with self._tally.before(wanted.name):
             built = await checkpoint.build(wanted, job, make, self._slots)
         if stage == "ready":
@@ -128,7 +129,7 @@ class Gem5Pipeline:
         return built
 
     async def _measure(self, plan: Gem5Plan, warm: Checkpoint) -> Path:
-        inputs = plan.run_inputs(warm.manifest.content)
+        inputs = plan.keys.run_inputs(warm.manifest.content)
         folder = run_folder(plan, warm.manifest.content)
         run_id = folder.name
         label = f", {plan.label}" if plan.label else ""
@@ -174,14 +175,14 @@ class Gem5Pipeline:
 
 def run_folder(plan: Gem5Plan, warm_content: str) -> Path:
     """The folder of the run from a warm checkpoint. Its name contains a hash of all inputs of the run."""
-    key = value_hash(plan.run_inputs(warm_content))[:8]
-    changed = slug(plan.differences, without=("machine", "scale"))
+    key = value_hash(plan.keys.run_inputs(warm_content))[:8]
+    changed = slug(plan_differences(plan), without=("machine", "scale"))
     return paths.runs() / f"gem5-{plan.name}-{plan.machine.name}{changed}-s{plan.seed}-{key}"
 
 
 def measured(plan: Gem5Plan) -> Path | None:
     """The folder of the plan's run if the run is complete, even if its warm checkpoint has been removed since."""
-    warm = checkpoint.known(plan.warm_name, plan.warm_key)
+    warm = checkpoint.known(plan.keys.warm.name, plan.keys.warm.key)
     if warm is None or not is_whole(folder := run_folder(plan, warm.content)):
         return None
     return folder
@@ -194,8 +195,8 @@ def _cost(plan: Gem5Plan) -> float:
 def _checkpoint_costs(plans: Sequence[Gem5Plan]) -> dict[str, float]:
     """Expected seconds of each missing checkpoint of these plans, by name."""
     absent = missing(plans)
-    booting = {name: remaining_instructions(plan) for name, plan in absent.items() if name == plan.ready_name}
-    settling = {name: plan.settle for name, plan in absent.items() if name == plan.warm_name}
+    booting = {name: remaining_instructions(plan) for name, plan in absent.items() if name == plan.keys.ready.name}
+    settling = {name: plan.settle for name, plan in absent.items() if name == plan.keys.warm.name}
     return {name: count / resources.GEM5_ATOMIC for name, count in {**booting, **settling}.items()}
 
 
@@ -294,7 +295,7 @@ def finish(
     manifest = {
         "schema": 1,
         "run": run_id,
-        **plan.said(),
+        **manifest_entries(plan),
         "instructions": region.instructions,
         "modelled_ns": region.clock_ns,
         "drift_points": plan.phases.drift_points,
