@@ -4,7 +4,7 @@ S80LAB := build/venv/bin/s80lab
 # Two commands at once; fails where either does.
 both = $(1) & other=$$!; $(2); status=$$?; wait $$other && exit $$status
 
-.PHONY: help setup build image run test lint lesson docs pages axe wheel wheel-any analysis slurm bench fuzz \
+.PHONY: help setup build image run test lint lesson docs pages axe wheel wheel-any analysis slurm bench same fuzz \
 	kills first-minute trixie clean distclean
 .DEFAULT_GOAL := help
 
@@ -81,6 +81,10 @@ else
 	@$(S80LAB) bench
 	@build/venv/bin/python -m tests.bench.programs
 endif
+
+same: image ## compare results with those of another commit: BASE=COMMIT
+	@scripts/setup test
+	@build/venv/bin/python -m tests.pins $(or $(BASE),$(error name a commit: make same BASE=COMMIT))
 
 fuzz: ## compare model and reference model on random traces
 	@scripts/setup test
