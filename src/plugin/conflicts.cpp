@@ -6,9 +6,9 @@
 
 namespace s80::plugin {
 
-Conflicts::Conflicts(std::size_t lines, LastStore last_store)
+Conflicts::Conflicts(std::size_t lines, const StorePositions& stores)
     : lines_(lines),
-      last_store_(std::move(last_store)),
+      stores_(stores),
       memory_(lines * sizeof(Alone), "the order of conflicting accesses"),
       alone_(reinterpret_cast<Alone*>(memory_.data())),
       mask_(kSmallest - 1),
@@ -62,7 +62,7 @@ void Conflicts::share(Alone& alone, model::Line line) {
     group.told &= static_cast<std::uint8_t>(~bit);
     if (alone.stored_now != 0) {
         group.stored_now |= bit;
-        group.stored_at[i] = last_store_(alone.processor, line);
+        group.stored_at[i] = stores_.last_store(alone.processor, line);
         group.first_at[i] = group.stored_at[i];
         group.stored_time[i] = Found::kNoTime;
     }

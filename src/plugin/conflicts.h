@@ -5,7 +5,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <vector>
 
@@ -15,6 +14,17 @@
 
 namespace s80::plugin {
 
+/// Knows where stores stand in the streams of this epoch. Conflicts keeps no position for a line that one
+/// processor alone has accessed: it asks for the last one where a second processor accesses the line.
+class StorePositions {
+public:
+    /// Position of the processor's last store to the line in its stream of this epoch. There is one.
+    virtual std::uint32_t last_store(unsigned processor, model::Line line) const = 0;
+
+protected:
+    ~StorePositions() = default;
+};
+
 /// Remembers for each line that was accessed in the current or the last epoch its last store and the readers
 /// since. Older accesses are forgotten.
 ///
@@ -22,11 +32,8 @@ namespace s80::plugin {
 /// host's cache is used. Another processor's access makes a complete record of them.
 class Conflicts {
 public:
-    /// Position of a processor's last store to a line in the stream of this epoch.
-    using LastStore = std::function<std::uint32_t(unsigned processor, model::Line line)>;
-
-    /// `lines`: their number. Throws Error if address space is exhausted.
-    Conflicts(std::size_t lines, LastStore last_store);
+    /// `lines`: their number. `stores` must outlive this object. Throws Error if address space is exhausted.
+    Conflicts(std::size_t lines, const StorePositions& stores);
 
     /// What an access conflicts with.
     struct Found {
@@ -164,7 +171,7 @@ private:
     std::uint64_t slice_ = 1;  ///< number of times that the running processor changed, and of epochs
     std::array<Recent, kRecent> recent_{};
     const std::size_t lines_;
-    const LastStore last_store_;
+    const StorePositions& stores_;
     model::HostMemory memory_;
     Alone* const alone_;                  ///< by line
     std::uint32_t nowhere_ = 0;           ///< what a recent line that has no complete record points to

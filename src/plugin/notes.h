@@ -85,11 +85,9 @@ private:
         note.reads = kind == model::Kind::store ? 0 : used;
         note.writes = kind == model::Kind::store ? used : 0;
     }
-    static std::size_t place(const Lane& lane) {
-        return static_cast<std::size_t>(lane.out - lane.stream->events.data()) - 1;
-    }
+    static std::size_t place(const Lane& lane) { return lane.stream.position() - 1; }
     static model::Note& at(Lane& lane, std::size_t place) {
-        model::Stream& stream = *lane.stream;
+        model::Stream& stream = *lane.stream.stream;
         if (stream.notes.size() <= place) {
             stream.notes.resize(stream.events.size());
         }

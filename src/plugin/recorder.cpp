@@ -28,6 +28,8 @@ Recorder::Recorder(const Arguments& arguments, const model::Machine& machine, co
       allocations_(arguments.allocations),
       runs_(arguments.run == 0),
       protocol_(std::make_unique<model::Protocol>(protocol)),
+      per_cpu_(machine.processors, 0),
+      icr_high_(machine.processors, 0),
       running_(machine.processors) {
     if (!arguments.kernel.empty()) {
         tasks_.emplace(Kernel::load(arguments.kernel), Classes::load(arguments.classes), ram_);
@@ -109,12 +111,12 @@ bool Recorder::enter(void* vcpu_state) {
             return false;
         }
         new_interval(*next);
-        if (next->search != 0 && next->loop.open() && !next->paused) {
+        if (next->polls.search != 0 && next->polls.loop.open() && !next->slice.paused) {
             next->check_at = 0;  // the search goes on
-        } else if (next->paused || next->may_poll || next->polling.may_poll()) {
+        } else if (next->slice.paused || next->slice.may_poll || next->polls.recent.may_poll()) {
             search_loop(*next, vcpu_state);
         } else {
-            next->search = 0;
+            next->polls.search = 0;
         }
     }
     current_vcpu = vcpu_state;
@@ -140,8 +142,8 @@ void Recorder::bind(void* vcpu_state, unsigned processor) {
     per_cpu_base_[base] = processor;
     vcpus_.emplace_back(vcpu_state, lane);
     lane->attention = kAddressSpace | kTask;
-    lane->per_cpu = base;
-    lane->filter_key.begin();
+    per_cpu_[processor] = base;
+    lane->filter.key.begin();
     current_lane = lane;
     if (per_cpu_base_.size() == lanes_.size()) {
         windows_->start_clock();
@@ -153,7 +155,7 @@ bool Recorder::attend(Lane& lane) {
         return false;
     }
     if ((lane.attention & kAddressSpace) != 0) {
-        lane.page_table = read_register(Register::cr3) & ~kPageMask;
+        lane.translations.page_table = read_register(Register::cr3) & ~kPageMask;
         look_at_party(lane);
     }
     if ((lane.attention & kTask) != 0) {

@@ -189,12 +189,14 @@ private:
     Lane unbound_;                                    ///< vCPUs that no marker has named yet
     std::vector<std::pair<void*, Lane*>> vcpus_;      ///< by TCG's state pointer
     std::map<std::uint64_t, unsigned> per_cpu_base_;  ///< kernel GS base -> processor
-    std::map<std::uint64_t, std::uint8_t> parties_;   ///< CR3 -> process class that a marker gave it
-    std::optional<Tasks> tasks_;                      ///< if the kernel layout is known
-    std::vector<Running> running_;                    ///< by processor
-    std::vector<Notes> notes_;                        ///< by processor, if misses are attributed
-    std::unique_ptr<Profile> profile_;                ///< if one is written
-    std::vector<std::uint32_t> who_;                  ///< by processor, for misses and the profile
+    std::vector<std::uint64_t> per_cpu_;              ///< by processor: address of the kernel's area for it
+    std::vector<std::uint32_t> icr_high_;  ///< by processor: destination half of the local APIC's command
+    std::map<std::uint64_t, std::uint8_t> parties_;  ///< CR3 -> process class that a marker gave it
+    std::optional<Tasks> tasks_;                     ///< if the kernel layout is known
+    std::vector<Running> running_;                   ///< by processor
+    std::vector<Notes> notes_;                       ///< by processor, if misses are attributed
+    std::unique_ptr<Profile> profile_;               ///< if one is written
+    std::vector<std::uint32_t> who_;                 ///< by processor, for misses and the profile
     Whos whos_;
 
     bool finished_ = false;

@@ -20,15 +20,15 @@ constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 constexpr unsigned kSearchedBlocks = 64;
 
 std::uint64_t next_check(const Lane& lane) {
-    return std::min({lane.interval_end, lane.share.end(), lane.slice_end, lane.turn_end});
+    return std::min({lane.filter.interval_end, lane.share.end(), lane.slice.end, lane.slice.turn_end});
 }
 
 }  // namespace
 
 void Recorder::translation_changed(Lane& lane) {
-    lane.generation += kGenerationStep;
-    if (lane.generation == 0) {
-        lane.tlb.fill(Translation{});
+    lane.translations.generation += kGenerationStep;
+    if (lane.translations.generation == 0) {
+        lane.translations.tlb.fill(Translation{});
     }
     if (lane.bound()) {
         lane.attention |= kAddressSpace;
@@ -41,29 +41,29 @@ void Recorder::search_loop(Lane& lane, const void* registers) const {
         return;
     }
     lane.begin_loop(registers);
-    lane.search = kSearchedBlocks;
-    lane.ends_after_search = false;
+    lane.polls.search = kSearchedBlocks;
+    lane.polls.ends_after_search = false;
     lane.check_at = 0;
 }
 
 bool Recorder::check(Lane& lane) {
-    if (lane.search != 0) {
+    if (lane.polls.search != 0) {
         if (lane.loop_returned(current_vcpu)) {
-            lane.search = 0;
+            lane.polls.search = 0;
             windows_->park(lane);
             current_vcpu = nullptr;
             return false;
         }
         // At the first block of a time slice, QEMU has the flags in another form. A loop with PAUSE returns
         // only there.
-        if (lane.search == kSearchedBlocks - 1 && !lane.after_pause) {
+        if (lane.polls.search == kSearchedBlocks - 1 && !lane.slice.after_pause) {
             lane.move_loop(current_vcpu);
         }
-        --lane.search;
-        if (!windows_->slice_over(lane) && lane.instructions < lane.interval_end) {
-            if (lane.search == 0) {
-                lane.slice_over = lane.ends_after_search;
-                lane.check_at = lane.slice_over ? 0 : next_check(lane);
+        --lane.polls.search;
+        if (!windows_->slice_over(lane) && lane.instructions < lane.filter.interval_end) {
+            if (lane.polls.search == 0) {
+                lane.slice.over = lane.polls.ends_after_search;
+                lane.check_at = lane.slice.over ? 0 : next_check(lane);
             }
             return true;
         }
@@ -74,13 +74,13 @@ bool Recorder::check(Lane& lane) {
         return false;
     }
     // A contender that is ahead asks before each block, and mostly within a filter interval.
-    if (lane.instructions >= lane.interval_end || lane.instructions < lane.turn_end) {
-        lane.polls = true;
+    if (lane.instructions >= lane.filter.interval_end || lane.instructions < lane.slice.turn_end) {
+        lane.slice.reads_again = true;
         new_interval(lane);
-        if (lane.polling.may_poll()) {
+        if (lane.polls.recent.may_poll()) {
             search_loop(lane, current_vcpu);
         } else {
-            lane.search = 0;
+            lane.polls.search = 0;
         }
     }
     return true;
@@ -90,29 +90,24 @@ bool Recorder::check(Lane& lane) {
 /// taken for hits of its L1 and are not recorded again. An interval begins with each time slice, so that a
 /// processor sees what others stored meanwhile.
 void Recorder::new_interval(Lane& lane) {
-    lane.polling.begin_interval(lane.instructions);
-    lane.interval_end = lane.instructions + machine_.filter_instructions;
+    lane.polls.recent.begin_interval(lane.instructions);
+    lane.filter.begin_interval(lane.instructions + machine_.filter_instructions);
     lane.check_at = next_check(lane);
-    if (!lane.filter_key.next()) {
-        lane.loads.fill(0);
-        lane.stores.fill(0);
-        lane.fetches.fill(0);
-    }
 }
 
 void Recorder::fetch(Lane& lane, model::Line line) {
     windows_->add(lane, model::Event::access(Kind::ifetch, line));
     if (notes()) [[unlikely]] {
-        notes_[lane.processor].fetch(lane.block, static_cast<std::uint64_t>(line) << line_shift_);
+        notes_[lane.processor].fetch(lane.sampled.block, static_cast<std::uint64_t>(line) << line_shift_);
         notes_[lane.processor].put(lane);
     }
-    lane.fetches[line % kFilterEntries] = lane.filter_key(line);
+    lane.filter.fetches[line % kFilterEntries] = lane.filter.key(line);
 }
 
 inline std::uint64_t Recorder::translate(Lane& lane, std::uint32_t info, std::uint64_t address, Kind kind) {
     const std::uint64_t page = address >> kPageShift;
-    const Translation& t = lane.tlb[page & tlb_mask_];
-    if (t.tag == ((page & kPageNumberMask) | lane.generation)) [[likely]] {
+    const Translation& t = lane.translations.tlb[page & tlb_mask_];
+    if (t.tag == ((page & kPageNumberMask) | lane.translations.generation)) [[likely]] {
         return t.physical | (address & kPageMask);
     }
     return translate_anew(lane, info, address, kind);
@@ -126,7 +121,7 @@ inline std::uint64_t Recorder::translate(Lane& lane, std::uint32_t info, std::ui
     }
     const std::uint64_t physical = qemu_plugin_hwaddr_phys_addr(hwaddr);
     if (qemu_plugin_hwaddr_is_io(hwaddr)) {
-        lane.loop.discard();  // a device may answer differently
+        lane.polls.loop.discard();  // a device may answer differently
         if (kind == Kind::store && physical >> kPageShift == kApicPage) {
             apic_store(lane, info, physical & kPageMask);
         }
@@ -134,7 +129,8 @@ inline std::uint64_t Recorder::translate(Lane& lane, std::uint32_t info, std::ui
     }
     walk(lane, address);
     const std::uint64_t page = address >> kPageShift;
-    lane.tlb[page & tlb_mask_] = {(page & kPageNumberMask) | lane.generation, physical & ~kPageMask};
+    lane.translations.tlb[page & tlb_mask_] = {(page & kPageNumberMask) | lane.translations.generation,
+                                               physical & ~kPageMask};
     return physical;
 }
 
@@ -145,17 +141,17 @@ void Recorder::walk(Lane& lane, std::uint64_t address) {
         walk_hashed(lane, address);
         return;
     }
-    walk_page_tables(ram_, lane.page_table, address,
+    walk_page_tables(ram_, lane.translations.page_table, address,
                      [&](std::uint64_t entry_at) { walk_access(lane, entry_at); });
 }
 
 /// Our own cache of translations has not the page, but the modelled TLB may: it outlives a change of the
 /// address space.
 void Recorder::walk_hashed(Lane& lane, std::uint64_t address) {
-    const std::uint64_t space = HashedTable::space(lane.page_table, address);
+    const std::uint64_t space = HashedTable::space(lane.translations.page_table, address);
     const std::uint64_t page = address >> kPageShift;
     const std::uint64_t key = (page & kPageNumberMask) | space << 36;
-    std::uint64_t& held = lane.hashed_tlb[page & tlb_mask_];
+    std::uint64_t& held = lane.translations.hashed[page & tlb_mask_];
     if (held != key) {
         held = key;
         walk_access(lane, ram_.end() + hashed_table_.group(space, address));
@@ -164,7 +160,7 @@ void Recorder::walk_hashed(Lane& lane, std::uint64_t address) {
 
 /// An access of the page walker.
 void Recorder::walk_access(Lane& lane, std::uint64_t physical) {
-    ++lane.accesses[static_cast<unsigned>(Kind::walk)];
+    ++lane.counts.accesses[static_cast<unsigned>(Kind::walk)];
     windows_->access(lane, static_cast<model::Line>(physical >> line_shift_), Kind::walk);
     if (notes()) [[unlikely]] {
         notes_[lane.processor].put_walk(lane, physical);
@@ -178,9 +174,10 @@ void Recorder::apic_store(Lane& lane, std::uint32_t info, std::uint64_t offset) 
     constexpr std::uint32_t kShorthand = 3U << 18;
     const std::uint32_t value = qemu_plugin_mem_get_value(info).data.u32;
     if (offset == kCommandHigh) {
-        lane.icr_high = value >> 24;
-    } else if (offset == kCommandLow && (value & kShorthand) == 0 && lane.icr_high < lanes_.size()) {
-        windows_->interrupt(lane, *lanes_[lane.icr_high]);
+        icr_high_[lane.processor] = value >> 24;
+    } else if (offset == kCommandLow && (value & kShorthand) == 0 &&
+               icr_high_[lane.processor] < lanes_.size()) {
+        windows_->interrupt(lane, *lanes_[icr_high_[lane.processor]]);
     } else if (offset == kCommandLow) {
         windows_->interrupt_all(lane);
     }
@@ -188,10 +185,10 @@ void Recorder::apic_store(Lane& lane, std::uint32_t info, std::uint64_t offset) 
 
 void Recorder::access_line(Lane& lane, std::uint32_t info, std::uint64_t address, Kind kind) {
     const std::uint64_t virtual_line = address >> line_shift_;
-    if (lane.filtered(virtual_line, kind)) {
+    if (lane.filter.holds(virtual_line, kind)) {
         return;
     }
-    const std::uint64_t key = lane.filter_key(virtual_line);
+    const std::uint64_t key = lane.filter.key(virtual_line);
     const auto entry = virtual_line % kFilterEntries;
     const std::uint64_t line = translate(lane, info, address, kind) >> line_shift_;
     if (line >= lines_) {
@@ -201,9 +198,9 @@ void Recorder::access_line(Lane& lane, std::uint32_t info, std::uint64_t address
     if (notes()) [[unlikely]] {
         notes_[lane.processor].put(lane, entry, windows_->number());
     }
-    lane.loads[entry] = key;
+    lane.filter.loads[entry] = key;
     if (kind == Kind::store) {
-        lane.stores[entry] = key;
+        lane.filter.stores[entry] = key;
     }
 }
 
@@ -223,7 +220,7 @@ void Recorder::load_or_store(Lane& lane, std::uint32_t info, std::uint64_t addre
     if (may_cross) {
         const std::uint64_t last = address + (std::uint64_t{1} << qemu_plugin_mem_size_shift(info)) - 1;
         if (address >> line_shift_ != last >> line_shift_) {
-            ++lane.accesses[static_cast<unsigned>(kind)];
+            ++lane.counts.accesses[static_cast<unsigned>(kind)];
             access_line(lane, info, last, kind);
         }
     }
@@ -231,12 +228,12 @@ void Recorder::load_or_store(Lane& lane, std::uint32_t info, std::uint64_t addre
 
 void Recorder::copy_begins(Lane& lane) {
     constexpr std::uint64_t kCall = 16;  // instructions between the module's last block and here
-    lane.device_copy = lane.instructions - lane.module_at <= kCall;
-    lane.device_lines = {};
+    lane.device.copies = lane.instructions - lane.device.module_at <= kCall;
+    lane.device.lines = {};
 }
 
 void Recorder::device_access(Lane& lane, std::uint32_t info, std::uint64_t address, Kind kind) {
-    std::uint64_t& last = lane.device_lines[kind == Kind::store ? 1 : 0];
+    std::uint64_t& last = lane.device.lines[kind == Kind::store ? 1 : 0];
     const std::uint64_t virtual_line = address >> line_shift_;
     if (!lane.bound() || last == virtual_line + 1) {
         return;

@@ -17,8 +17,8 @@ void Recorder::open_log() {
     if (!arguments_.profile.empty()) {
         profile_ = std::make_unique<Profile>(arguments_.profile);
         for (const auto& lane : lanes_) {
-            lane->sample_at = 0;
-            lane->branches_left = Profile::kBranchPeriod;
+            lane->sampled.due_at = 0;
+            lane->sampled.branches_left = Profile::kBranchPeriod;
         }
     }
     if (!notes()) {
@@ -66,7 +66,7 @@ void Recorder::noted_access(Lane& lane, const Site& site, std::uint32_t info, st
     note_part(lane, site, address, here, kind);
     load_or_store(lane, info, address, kind, false);
     if (here < bytes) {
-        ++lane.accesses[static_cast<unsigned>(kind)];
+        ++lane.counts.accesses[static_cast<unsigned>(kind)];
         note_part(lane, site, next_line, bytes - here, kind);
         access_line(lane, info, next_line, kind);
     }
@@ -78,7 +78,7 @@ void Recorder::note_part(Lane& lane, const Site& site, std::uint64_t address, st
                          Kind kind) {
     const auto entry = (address >> line_shift_) % kFilterEntries;
     Notes& notes = notes_[lane.processor];
-    if (lane.filtered(address >> line_shift_, kind)) {
+    if (lane.filter.holds(address >> line_shift_, kind)) {
         notes.again(lane, entry, windows_->number(), address, bytes, kind);
     } else {
         notes.access(site, address, bytes, kind);
@@ -105,20 +105,20 @@ void Recorder::note_who(const Lane& lane) {
 /// Not when the kernel was entered in between. Blocks that processes share are known by the addresses of one
 /// of them, so only the place within the page is compared.
 void Recorder::branch_went(Lane& lane, const Block& block) {
-    if (windows_->measuring() && block.privilege == lane.followed_privilege &&
+    if (windows_->measuring() && block.privilege == lane.sampled.followed_privilege &&
         block.entered == model::Entry::user) {
-        profile_->branch(block.privilege, (block.address & kPageMask) + 1 != lane.followed);
+        profile_->branch(block.privilege, (block.address & kPageMask) + 1 != lane.sampled.followed);
     }
-    lane.followed = 0;
+    lane.sampled.followed = 0;
 }
 
 void Recorder::sample(Lane& lane) {
-    if (lane.sample_at == 0) {  // the processor's first block
-        lane.sample_at = lane.instructions;
+    if (lane.sampled.due_at == 0) {  // the processor's first block
+        lane.sampled.due_at = lane.instructions;
     }
-    for (; lane.sample_at <= lane.instructions; lane.sample_at += Profile::kPeriod) {
+    for (; lane.sampled.due_at <= lane.instructions; lane.sampled.due_at += Profile::kPeriod) {
         if (windows_->measuring()) {
-            profile_->sample(lane.block, who_[lane.processor], lane.context);
+            profile_->sample(lane.sampled.block, who_[lane.processor], lane.context);
         }
     }
 }

@@ -39,14 +39,14 @@ void Recorder::show_contexts(Lane& lane) {
 
 void Recorder::look_at_task(Lane& lane) {
     if (tasks_) {
-        tasks_->look(running_[lane.processor], lane.per_cpu, lane.page_table);
+        tasks_->look(running_[lane.processor], per_cpu_[lane.processor], lane.translations.page_table);
         show_contexts(lane);
     }
 }
 
 void Recorder::look_at_party(Lane& lane) {
     if (!tasks_) {
-        const auto it = parties_.find(lane.page_table);
+        const auto it = parties_.find(lane.translations.page_table);
         const Party party = party_of_marker(it == parties_.end() ? 0 : it->second);
         lane.contexts = {Context(Privilege::user, party), Context(Privilege::kernel, party)};
     }
@@ -82,7 +82,7 @@ Mappings::Place Recorder::here(const Lane& lane) const {
     Mappings::Place place{windows_->number(), std::nullopt, 0};
     if (lane.bound()) {
         place.processor = lane.processor;
-        place.position = static_cast<std::size_t>(lane.out - lane.stream->events.data());
+        place.position = lane.stream.position();
     }
     return place;
 }

@@ -31,11 +31,11 @@ std::deque<Site> sites;
 template <Kind kind>
 void on_access(unsigned, qemu_plugin_meminfo_t info, std::uint64_t address, void* size_less_one) {
     Lane& lane = *current_lane;
-    ++lane.accesses[static_cast<unsigned>(kind)];
+    ++lane.counts.accesses[static_cast<unsigned>(kind)];
     const std::uint64_t line = address >> line_shift;
-    const auto& filter = kind == Kind::load ? lane.loads : lane.stores;
+    const auto& filter = kind == Kind::load ? lane.filter.loads : lane.filter.stores;
     const bool crosses = (address & line_mask) + reinterpret_cast<std::uintptr_t>(size_less_one) > line_mask;
-    if (filter[line % kFilterEntries] == lane.filter_key(line) && !crosses) [[likely]] {
+    if (filter[line % kFilterEntries] == lane.filter.key(line) && !crosses) [[likely]] {
         return;
     }
     guarded([&] { recorder().load_or_store(lane, info, address, kind, crosses); });
@@ -46,14 +46,14 @@ template <Kind kind>
 void on_noted_access(unsigned, qemu_plugin_meminfo_t info, std::uint64_t address, void* data) {
     const Site& site = *static_cast<const Site*>(data);
     Lane& lane = *current_lane;
-    ++lane.accesses[static_cast<unsigned>(kind)];
+    ++lane.counts.accesses[static_cast<unsigned>(kind)];
     guarded([&] { recorder().noted_access(lane, site, info, address, kind); });
 }
 
 /// The same in memcpy, where disks access memory by themselves.
 template <Kind kind>
 void on_copy_access(unsigned processor, qemu_plugin_meminfo_t info, std::uint64_t address, void* data) {
-    if (current_lane->device_copy) {
+    if (current_lane->device.copies) {
         guarded([&] { recorder().device_access(*current_lane, info, address, kind); });
     } else if (recorder().notes()) {
         on_noted_access<kind>(processor, info, address, data);
@@ -67,7 +67,7 @@ void on_copy(unsigned, void*) {
     recorder().copy_begins(*current_lane);
 }
 void on_module(unsigned, void*) {
-    current_lane->module_at = current_lane->instructions;
+    current_lane->device.module_at = current_lane->instructions;
 }
 
 void on_translation_change(unsigned, void*) {
@@ -259,9 +259,9 @@ void translate(qemu_plugin_tb* tb) {
 }
 
 inline void fetch_lines(Lane& lane, model::Line first, unsigned count) {
-    lane.accesses[static_cast<unsigned>(Kind::ifetch)] += count;
+    lane.counts.accesses[static_cast<unsigned>(Kind::ifetch)] += count;
     for (model::Line line = first; line != first + count; ++line) {
-        if (lane.fetches[line % kFilterEntries] != lane.filter_key(line)) [[unlikely]] {
+        if (lane.filter.fetches[line % kFilterEntries] != lane.filter.key(line)) [[unlikely]] {
             fetch_line(lane, line);
         }
     }
@@ -305,19 +305,19 @@ Next begin_block(void* vcpu_state, std::uint64_t id, unsigned privilege, std::ui
 void large_block(const Block& block) {
     Lane* const lane = current_lane;
     for (unsigned i = 0; i < model::kInstructionClasses; ++i) {
-        lane->classes[i] += block.classes[i];
+        lane->counts.classes[i] += block.classes[i];
     }
-    lane->block = block.address;
-    if (lane->followed != 0) [[unlikely]] {
+    lane->sampled.block = block.address;
+    if (lane->sampled.followed != 0) [[unlikely]] {
         recorder().branch_went(*lane, block);
     }
     if (block.classes[static_cast<unsigned>(model::InstructionClass::branch_conditional)] != 0 &&
-        --lane->branches_left == 0) [[unlikely]] {
-        lane->branches_left = Profile::kBranchPeriod;
-        lane->followed = block.next + 1U;
-        lane->followed_privilege = block.privilege;
+        --lane->sampled.branches_left == 0) [[unlikely]] {
+        lane->sampled.branches_left = Profile::kBranchPeriod;
+        lane->sampled.followed = block.next + 1U;
+        lane->sampled.followed_privilege = block.privilege;
     }
-    if (lane->instructions >= lane->sample_at) [[unlikely]] {
+    if (lane->instructions >= lane->sampled.due_at) [[unlikely]] {
         guarded([lane] { recorder().sample(*lane); });
     }
     for (unsigned run = 0; run < block.lines.size(); ++run) {
@@ -327,11 +327,11 @@ void large_block(const Block& block) {
 
 inline void count_classes(Lane& lane, BlockWord word) {
     using enum model::InstructionClass;
-    lane.classes[static_cast<unsigned>(load)] += word.loads();
-    lane.classes[static_cast<unsigned>(store)] += word.stores();
-    lane.classes[static_cast<unsigned>(load_store)] += word.both();
-    lane.classes[static_cast<unsigned>(branch_conditional)] += word.conditional();
-    lane.classes[static_cast<unsigned>(branch_unconditional)] += word.unconditional();
+    lane.counts.classes[static_cast<unsigned>(load)] += word.loads();
+    lane.counts.classes[static_cast<unsigned>(store)] += word.stores();
+    lane.counts.classes[static_cast<unsigned>(load_store)] += word.both();
+    lane.counts.classes[static_cast<unsigned>(branch_conditional)] += word.conditional();
+    lane.counts.classes[static_cast<unsigned>(branch_unconditional)] += word.unconditional();
 }
 
 /// Any block. Returns false if the time slice must end before it.
@@ -391,9 +391,9 @@ extern "C" __attribute__((visibility("hidden"))) void s80_block_executed(unsigne
     lane->block_id = word.id();
     lane->instructions += word.instructions();
     count_classes(*lane, word);
-    ++lane->accesses[static_cast<unsigned>(Kind::ifetch)];
+    ++lane->counts.accesses[static_cast<unsigned>(Kind::ifetch)];
     const s80::model::Line line = word.line();
-    if (lane->fetches[line % kFilterEntries] != lane->filter_key(line)) {
+    if (lane->filter.fetches[line % kFilterEntries] != lane->filter.key(line)) {
         fetch_line(*lane, line);
     }
 }

@@ -38,7 +38,7 @@ std::string text(const Conflicts::Found& found) {
 }  // namespace
 
 /// Knows where each processor's last store to a line is, as a stream does.
-class KnownStores {
+class KnownStores final : public StorePositions {
 public:
     Conflicts::Found load(unsigned processor, Line line) { return conflicts_.load(processor, line); }
     Conflicts::Found store(unsigned processor, Line line, std::uint32_t at) {
@@ -56,13 +56,15 @@ public:
         stores_.clear();
     }
 
+    std::uint32_t last_store(unsigned processor, Line line) const override {
+        return stores_.at({processor, line});
+    }
+
 private:
     static constexpr std::size_t kLines = std::size_t{1} << 31;
 
     std::map<std::pair<unsigned, Line>, std::uint32_t> stores_;
-    Conflicts conflicts_{kLines, [this](unsigned processor, Line line) {
-                             return stores_.at({processor, line});
-                         }};
+    Conflicts conflicts_{kLines, *this};
 };
 
 class ConflictsTest : public ::testing::Test {

@@ -12,10 +12,10 @@ class NotesTest : public testing::Test {
 protected:
     NotesTest() {
         stream.events.resize(8);
-        lane.stream = &stream;
-        lane.out = stream.events.data();
+        lane.stream.stream = &stream;
+        lane.stream.next = stream.events.data();
     }
-    void event() { *lane.out++ = Event{}; }
+    void event() { *lane.stream.next++ = Event{}; }
 
     model::Stream stream;
     Lane lane;

@@ -77,7 +77,7 @@ public:
             lanes_.back()->processor = p;
             lanes_.back()->attention = 0;
         }
-        state_.clock.runs = true;
+        state_.time.clock.runs = true;
         windows_.emplace(machine_, lanes_, sink_, page_, time_, round_, kLines, 0, Schedule(0, 0, 1'000'000),
                          state_);
     }

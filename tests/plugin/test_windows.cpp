@@ -281,13 +281,13 @@ TEST_F(WindowsTest, AClientThatFinishedOftenIsCountedOnce) {
     slice(0, 1);
     windows_.finish();
     EXPECT_EQ(closed(1).clients_finished, 2U);
-    EXPECT_EQ(windows_.state().finished, (std::set<std::uint64_t>{5, 7}));
+    EXPECT_EQ(windows_.state().totals.finished, (std::set<std::uint64_t>{5, 7}));
 }
 
 TEST_F(WindowsTest, CountsBelongToTheEpochInWhichTheyWereMade) {
     begin(0);
     execute(0, 4);
-    lane(0).accesses[1] = 3;
+    lane(0).counts.accesses[1] = 3;
     lane(0).set_context(model::Context(2));
     execute(0, 6);
     windows_.begin_load();
@@ -335,8 +335,8 @@ TEST_F(WindowsTest, ASliceThatAnEpochDividesIsOneSlice) {
 TEST_F(WindowsTest, ARestoredGuestSleepsOnAndItsLoadHasBegun) {
     Windows::State state = running_clock();
     state.sleeping = model::CoreSet::of_word(0b101);
-    state.began = true;
-    state.instructions = 1'000'000;
+    state.totals.began = true;
+    state.totals.instructions = 1'000'000;
     Lanes lanes = bound_lanes();
     Windows restored(machine_, lanes, sink_, page_, time_, round_, kLines, 0, Schedule(0, 0, 1'000), state);
     EXPECT_NE(lanes[0]->attention & kHalted, 0U);
@@ -352,9 +352,9 @@ TEST_F(WindowsTest, ARestoredGuestSleepsOnAndItsLoadHasBegun) {
 
 TEST_F(WindowsTest, ARestoredGuestThatSleptEndsItsGap) {
     Windows::State state = running_clock();
-    state.clock.origin = 40'000;
+    state.time.clock.origin = 40'000;
     state.sleeping = model::CoreSet::below(3);
-    state.gap_pending = true;
+    state.time.gap_pending = true;
     sink_.known_.clock_ns = 2'000;
     time_.ns = 42'000;
     Lanes lanes = bound_lanes();

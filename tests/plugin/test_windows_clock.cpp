@@ -107,7 +107,7 @@ TEST_F(StartTest, BeforeTheClockStartsTheGuestsTimeIsNotSetAndSharesAreWithoutEn
     EXPECT_EQ(closed(), 0U);
     EXPECT_TRUE(time_.begins.empty());
     EXPECT_TRUE(time_.ends.empty());
-    EXPECT_FALSE(windows_.state().clock.runs);
+    EXPECT_FALSE(windows_.state().time.clock.runs);
 }
 
 TEST_F(StartTest, BeforeTheClockStartsAWokenProcessorHasNoEndOfItsShareEither) {
@@ -127,8 +127,8 @@ TEST_F(StartTest, TheClockStartsWithTheNextSliceInAnEpochOfItsOwn) {
     EXPECT_EQ(closed(), 0U);
     EXPECT_TRUE(begin(1));
     EXPECT_EQ(closed(), 1U);
-    EXPECT_TRUE(windows_.state().clock.runs);
-    EXPECT_EQ(windows_.state().clock.origin, 123'000);
+    EXPECT_TRUE(windows_.state().time.clock.runs);
+    EXPECT_EQ(windows_.state().time.clock.origin, 123'000);
     EXPECT_GE(time_.begins.back(), 123'000);
     execute(1, kEpoch);
     EXPECT_TRUE(windows_.slice_over(lane(1)));

@@ -82,12 +82,12 @@ TEST_F(EdgeTest, AStoreWaitsForTheLastStoreAndForEachReaderSince) {
 TEST_F(EdgeTest, ALoadAfterAPauseWaitsForTheStoreHoweverLate) {
     store(0, 70);
     load(2, 70);
-    lane(1).paused = true;
+    lane(1).slice.paused = true;
     load(1, 70);
     windows_.finish();
     EXPECT_EQ(event(0, 1, 0).edge().wait, model::Wait::store);
     EXPECT_EQ(event(0, 2, 0).edge().wait, model::Wait::transfer);
-    EXPECT_FALSE(lane(1).paused) << "its next time slice does not poll";
+    EXPECT_FALSE(lane(1).slice.paused) << "its next time slice does not poll";
 }
 
 TEST_F(EdgeTest, AStoreKeepsTheOrderWithLoadsOnly) {
@@ -139,7 +139,7 @@ TEST_F(ConflictTimeTest, OnlyAPollWaitsForLong) {
     ASSERT_GT(901 * model::Player::kUnit, model::Player::longest_wait(machine_));
     load(1, 70);
     EXPECT_EQ(time(1), 1 + transfer_);
-    lane(2).paused = true;
+    lane(2).slice.paused = true;
     load(2, 70);
     EXPECT_EQ(time(2), 901 + transfer_);
 }
@@ -179,23 +179,23 @@ TEST_F(ContendersTest, ABlockThatAccessedADisputedLineDoesNotGetThatFarAhead) {
     constexpr std::uint64_t kAnother = 1;
     ASSERT_TRUE(begin(1));
     EXPECT_FALSE(windows_.slice_over(lane(1)));
-    execute(1, lane(1).turn_end - lane(1).instructions);
+    execute(1, lane(1).slice.turn_end - lane(1).instructions);
     EXPECT_GT(time(1), time(0));
     EXPECT_LT(time(1) - time(0), upgrade_);
     EXPECT_TRUE(windows_.slice_over(lane(1)));
     lane(1).block_id = kAnother;
     EXPECT_FALSE(windows_.slice_over(lane(1)));
-    execute(1, lane(1).slice_end - lane(1).instructions);
+    execute(1, lane(1).slice.end - lane(1).instructions);
     EXPECT_TRUE(windows_.slice_over(lane(1)));
 }
 
 TEST_F(ConflictTimeTest, OneThatContendsAloneIsNotBounded) {
     store(0, 70);
     store(1, 70);
-    lane(0).contends_until = 0;
+    lane(0).slice.contends_until = 0;
     ASSERT_TRUE(begin(1));
-    EXPECT_EQ(lane(1).turn_end, Lane::kNever);
-    EXPECT_EQ(lane(1).slice_end, Lane::kNever);
+    EXPECT_EQ(lane(1).slice.turn_end, Lane::kNever);
+    EXPECT_EQ(lane(1).slice.end, Lane::kNever);
 }
 
 TEST_F(ContendersTest, AnAccessToADisputedLineEndsTheSliceOfOneThatIsAhead) {
@@ -225,7 +225,7 @@ TEST_F(ConflictTimeTest, KernelCodeThatHasNoConflictForLongContendsNoLonger) {
     EXPECT_TRUE(lane(1).contends());
     execute(1, 1);
     EXPECT_FALSE(lane(1).contends());
-    lane(0).paused = true;
+    lane(0).slice.paused = true;
     EXPECT_TRUE(lane(0).contends()) << "it polls";
 }
 
@@ -252,7 +252,7 @@ protected:
         lane(1).begin_loop(registers_.data());
         execute(1, 3);
         windows_.access(lane(1), 70, Kind::load);
-        ++lane(1).accesses[static_cast<unsigned>(Kind::load)];
+        ++lane(1).counts.accesses[static_cast<unsigned>(Kind::load)];
         windows_.pause(lane(1));
         return true;
     }
@@ -267,7 +267,7 @@ TEST_F(PollTest, PollsThatRepeatThemselvesAreCountedUntilTheStore) {
     EXPECT_TRUE(over_);
     EXPECT_GE(time(1), 601);
     EXPECT_LT(time(1), 601 + 3);
-    EXPECT_EQ(lane(1).accesses[static_cast<unsigned>(Kind::load)], lane(1).instructions / 3);
+    EXPECT_EQ(lane(1).counts.accesses[static_cast<unsigned>(Kind::load)], lane(1).instructions / 3);
     EXPECT_TRUE(poll());
 }
 
@@ -351,7 +351,7 @@ class DeadlineTest : public ConflictTimeTest {
 protected:
     void poll(std::uint64_t instructions) {
         ASSERT_TRUE(begin(1));
-        lane(1).polling.begin_interval(lane(1).instructions);
+        lane(1).polls.recent.begin_interval(lane(1).instructions);
         execute(1, instructions);
         windows_.access(lane(1), 70, Kind::load);
         windows_.read_clock(lane(1));
@@ -361,21 +361,21 @@ protected:
 
 TEST_F(DeadlineTest, NobodyGetsFarAheadOfAProcessorThatPollsUntilATime) {
     ASSERT_TRUE(begin(0));
-    EXPECT_EQ(lane(0).slice_end, Lane::kNever);
+    EXPECT_EQ(lane(0).slice.end, Lane::kNever);
     windows_.end_slice();
     for (int i = 0; i < 4; ++i) {
         poll(210);
     }
     slice(0, 900);
     slice(2, 1'000);
-    lane(1).polling.begin_interval(lane(1).instructions);
+    lane(1).polls.recent.begin_interval(lane(1).instructions);
     ASSERT_TRUE(begin(1));
-    EXPECT_LT(lane(1).slice_end, Lane::kNever);
+    EXPECT_LT(lane(1).slice.end, Lane::kNever);
     windows_.access(lane(1), 71, Kind::store);
     EXPECT_FALSE(lane(1).watches_clock());
     windows_.end_slice();
     EXPECT_TRUE(begin(0));
-    EXPECT_EQ(lane(0).slice_end, Lane::kNever);
+    EXPECT_EQ(lane(0).slice.end, Lane::kNever);
 }
 
 // --- waits in the wrong order ---
@@ -387,9 +387,9 @@ TEST_F(ConflictTimeTest, AFirstStoreAndALaterOneAreTwoWaitsOfAPoll) {
     store(0, 70);
     slice(0, 100);
     store(0, 70);
-    lane(0).contends_until = 0;
-    lane(0).contends_epochs = 0;
-    lane(1).paused = true;
+    lane(0).slice.contends_until = 0;
+    lane(0).slice.contends_epochs = 0;
+    lane(1).slice.paused = true;
     load(1, 70);
     windows_.finish();
     std::vector<model::Wait> waits;
@@ -405,9 +405,9 @@ TEST_F(ConflictTimeTest, AProcessorThatPollsDoesNotGetAheadOfAContender) {
     store(0, 70);
     store(1, 70);  // contends
     slice(2, 900);
-    lane(2).paused = true;
+    lane(2).slice.paused = true;
     EXPECT_FALSE(begin(2));
-    lane(2).paused = false;
+    lane(2).slice.paused = false;
     EXPECT_TRUE(begin(2));
 }
 
@@ -416,7 +416,7 @@ TEST_F(ContendersTest, TheLaterOneExecutesIfQemuDoesNotRunTheOther) {
         ASSERT_FALSE(begin(0));
     }
     ASSERT_TRUE(begin(0));
-    EXPECT_GT(lane(0).slice_end, lane(0).instructions);
+    EXPECT_GT(lane(0).slice.end, lane(0).instructions);
 }
 
 TEST_F(ConflictTimeTest, WithBoundedSlicesTheEarliestProcessorExecutes) {
@@ -424,7 +424,7 @@ TEST_F(ConflictTimeTest, WithBoundedSlicesTheEarliestProcessorExecutes) {
     slice(0, 10);
     EXPECT_FALSE(begin(0));
     ASSERT_TRUE(begin(1));
-    EXPECT_EQ(lane(1).slice_end - lane(1).instructions, 10U);
+    EXPECT_EQ(lane(1).slice.end - lane(1).instructions, 10U);
 }
 
 TEST_F(ConflictTimeTest, AProcessorDoesNotKeepADisputedLineForLong) {
@@ -434,9 +434,9 @@ TEST_F(ConflictTimeTest, AProcessorDoesNotKeepADisputedLineForLong) {
     execute(1, 1);
     windows_.access(lane(1), 70, Kind::store);
     EXPECT_FALSE(windows_.slice_over(lane(1)));
-    const std::uint64_t left = lane(1).slice_end - lane(1).instructions;
+    const std::uint64_t left = lane(1).slice.end - lane(1).instructions;
     EXPECT_EQ(left, 1'000U);
-    EXPECT_EQ(lane(1).check_at, std::min(lane(1).check_at, lane(1).slice_end));
+    EXPECT_EQ(lane(1).check_at, std::min(lane(1).check_at, lane(1).slice.end));
 }
 
 TEST_F(ConflictTimeTest, TheFirstAccessToADisputedLineInAnEpochEndsTheSlice) {
@@ -659,7 +659,7 @@ TEST_F(EdgeTest, AProcessorThatPollsAContendedLineGivesUpItsSlice) {
     execute(1, 1);
     windows_.access(lane(1), 70, Kind::load);
     EXPECT_FALSE(windows_.slice_over(lane(1))) << "the first filter interval: it may just use the line";
-    lane(1).polls = true;
+    lane(1).slice.reads_again = true;
     execute(1, 200);
     windows_.access(lane(1), 70, Kind::load);
     EXPECT_TRUE(windows_.slice_over(lane(1)));
@@ -670,30 +670,30 @@ TEST_F(EdgeTest, ALineToWhichAnotherOneStoresIsReadAgainSoon) {
     store(0, 70);
     load(1, 70);  // now both have it
     begin(1);
-    lane(1).interval_end = lane(1).check_at = 1'000;
+    lane(1).filter.interval_end = lane(1).check_at = 1'000;
     windows_.access(lane(1), 71, Kind::load);
     EXPECT_EQ(lane(1).check_at, 1'000U);
     windows_.access(lane(1), 70, Kind::load);
-    EXPECT_EQ(lane(1).interval_end, lane(1).instructions + 200);
-    EXPECT_EQ(lane(1).check_at, lane(1).interval_end);
+    EXPECT_EQ(lane(1).filter.interval_end, lane(1).instructions + 200);
+    EXPECT_EQ(lane(1).check_at, lane(1).filter.interval_end);
     execute(1, 100);
     windows_.access(lane(1), 70, Kind::load);
-    EXPECT_EQ(lane(1).interval_end, lane(1).instructions + 100) << "not later than before";
+    EXPECT_EQ(lane(1).filter.interval_end, lane(1).instructions + 100) << "not later than before";
 }
 
 TEST_F(EdgeTest, AProcessorThatReadsItsOwnLinesAgainKeepsItsSlice) {
     store(1, 70);
     begin(1);
-    lane(1).polls = true;
+    lane(1).slice.reads_again = true;
     execute(1, 200);
     windows_.access(lane(1), 70, Kind::load);
     windows_.access(lane(1), 71, Kind::load);
     EXPECT_FALSE(windows_.slice_over(lane(1)));
     windows_.end_slice();
-    lane(1).slice_over = true;
+    lane(1).slice.over = true;
     begin(1);
-    EXPECT_FALSE(lane(1).polls);
-    EXPECT_FALSE(lane(1).slice_over);
+    EXPECT_FALSE(lane(1).slice.reads_again);
+    EXPECT_FALSE(lane(1).slice.over);
 }
 
 }  // namespace s80::plugin

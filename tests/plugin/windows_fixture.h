@@ -63,7 +63,7 @@ inline std::uint64_t instructions(const model::Stream& s) {
 
 inline Windows::State running_clock() {
     Windows::State state;
-    state.clock.runs = true;
+    state.time.clock.runs = true;
     return state;
 }
 
@@ -87,7 +87,7 @@ protected:
     /// A time slice of a contender, up to its last instruction.
     void turn(unsigned processor) {
         ASSERT_TRUE(begin(processor)) << processor;
-        execute(processor, lane(processor).slice_end - lane(processor).instructions);
+        execute(processor, lane(processor).slice.end - lane(processor).instructions);
     }
     /// The processor executes what it has left in this epoch: 1,000 instructions if it has used up the last
     /// one.

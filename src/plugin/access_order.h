@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The order of conflicting accesses: ordering edges, and the time that a processor waits at them.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "machine/machine.h"
+#include "plugin/conflicts.h"
+#include "plugin/epoch_writer.h"
+#include "plugin/lane.h"
+#include "stream/event.h"
+
+namespace s80::plugin {
+
+/// Owns the record of conflicting accesses (Conflicts) and the edges of this epoch. Windows calls access()
+/// for each access that a processor's stream records, stall() after an access that takes time, and
+/// number_edges() and begin_epoch() where an epoch ends.
+class AccessOrder {
+public:
+    /// `lines`: of the guest's memory. The references must outlive this object.
+    AccessOrder(const model::Machine& machine, const Lanes& lanes, EpochWriter& writer, std::size_t lines);
+
+    /// `lane` loads, stores or walks, at its present instruction. Writes the access after the edges to the
+    /// accesses that it conflicts with, and adds the waits at these edges to the expected time of `lane`.
+    Conflicts::Found access(Lane& lane, model::Line line, model::Kind kind);
+    /// `found`: of the access that is the last event of `lane`. Adds the stall of the transfer or upgrade to
+    /// the expected time of `lane`, and keeps the time of a store for later accesses.
+    void stall(Lane& lane, const Conflicts::Found& found) const;
+
+    /// The epoch ends: writes into each edge the number of the event that it waits for, and marks these
+    /// events. The streams are still open.
+    void number_edges();
+    void begin_epoch();
+
+private:
+    /// An ordering edge, as long as positions in streams stand for numbers of awaited events.
+    struct Order {
+        unsigned processor = 0;
+        std::size_t position = 0;  ///< of the event
+        model::Edge edge;          ///< its number is the position of the access that comes before it
+    };
+    /// The edges of one processor's stream in this epoch.
+    struct Edges {
+        std::vector<std::uint32_t> awaited;  ///< positions in its stream that edges of others name
+        /// By processor: the last position in its stream that this processor waits for, plus one.
+        std::vector<std::uint32_t> waits_until;
+    };
+
+    void order(Lane& lane, model::Line line, const Conflicts::Found& found);
+    void wait_for(Lane& lane, const model::Edge& edge);
+    void collect_awaited();
+    std::uint32_t number(unsigned processor, std::uint32_t position) const;
+
+    const model::Machine& machine_;
+    const Lanes& lanes_;
+    EpochWriter& writer_;
+    Conflicts conflicts_;
+    const std::int64_t longest_wait_;  ///< see model::Player
+    std::vector<Order> orders_;
+    std::vector<Edges> edges_;  ///< by processor
+};
+
+}  // namespace s80::plugin

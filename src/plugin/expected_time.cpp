@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugin/expected_time.h"
+
+#include <algorithm>
+
+namespace s80::plugin {
+
+using model::Player;
+
+ExpectedTime::ExpectedTime(const model::Machine& machine, const Lanes& lanes, VirtualTime& time,
+                           unsigned clock_shift, const State& state)
+    : machine_(machine),
+      lanes_(lanes),
+      clock_(time, clock_shift, state.clock),
+      gap_pending_(state.gap_pending),
+      latest_ns_(lanes.size(), 0) {}
+
+/// The length of the epoch that ends now, by the same rule as in model::Player: the mean of what the
+/// processors that are awake needed; if none is, what the last one needed.
+std::int64_t ExpectedTime::length() const {
+    std::int64_t sum = 0;
+    std::int64_t longest = 0;
+    std::int64_t many = 0;
+    for (const auto& lane : lanes_) {
+        if (!lane->bound()) {
+            continue;
+        }
+        if (lane->awake()) {
+            sum += lane->time();
+            ++many;
+        } else if (lane->share.ran(lane->instructions)) {
+            longest = std::max(longest, lane->time());
+        }
+    }
+    return std::max<std::int64_t>(many != 0 ? sum / many : longest, 0);
+}
+
+std::int64_t ExpectedTime::end_epoch() {
+    const std::int64_t ended = length();
+    lengths_in_flight_ = {lengths_in_flight_[1], ns(ended)};
+    idle_in_flight_ = {idle_in_flight_[1], idle_};
+    idle_ = 0;
+    return ended;
+}
+
+void ExpectedTime::begin_epoch(const WindowSink::Known& known, std::int64_t last_length) {
+    for (const auto& lane : lanes_) {
+        begin_share(*lane, known.paces[lane->processor], last_length);
+    }
+    clock_.begin_epoch(known.clock_ns, static_cast<std::int64_t>(idle_in_flight_[0] + idle_in_flight_[1]) +
+                                           lengths_in_flight_[0] + lengths_in_flight_[1]);
+}
+
+void ExpectedTime::begin_share(Lane& lane, const Player::Pace& pace, std::int64_t last_length) const {
+    const auto base = static_cast<std::uint64_t>(machine_.base_cpi * static_cast<double>(Player::kUnit));
+    const std::uint64_t cpi = pace.instructions != 0 ? std::max(pace.cpi(), base) : 2 * base;
+    const std::int64_t epoch = clock_.runs() ? std::int64_t{machine_.epoch_cycles} * Player::kUnit : 0;
+    const std::int64_t end = lane.time() - last_length;
+    lane.share.begin_epoch(lane.instructions, lane.awake() ? end : std::max<std::int64_t>(end, 0), pace.lead,
+                           cpi, epoch);
+}
+
+bool ExpectedTime::starts(WindowSink& sink) {
+    if (!starts_) {
+        return false;
+    }
+    starts_ = false;
+    clock_.start(sink.known().clock_ns);
+    return true;
+}
+
+std::uint64_t ExpectedTime::end_gap() {
+    if (!gap_pending_) {
+        return 0;
+    }
+    gap_pending_ = false;
+    const auto gap = static_cast<std::uint64_t>(clock_.end_gap());
+    idle_ += gap;
+    return gap;
+}
+
+/// No processor's clock is behind the beginning of the epoch.
+void ExpectedTime::begin_slice(const Lane& lane) {
+    clock_.begin_slice(ns(std::max<std::int64_t>(lane.time(), 0)), latest_ns_[lane.processor]);
+}
+
+void ExpectedTime::read(const Lane& lane, std::uint64_t instructions) {
+    clock_.read(ns(lane.time()), instructions, latest_ns_[lane.processor]);
+}
+
+std::int64_t ExpectedTime::ns(std::int64_t time) const {
+    constexpr std::int64_t kNsPerSecond = 1'000'000'000;
+    __extension__ typedef __int128 Wide;
+    return static_cast<std::int64_t>(static_cast<Wide>(time) * kNsPerSecond /
+                                     (static_cast<Wide>(machine_.clock_hz) * Player::kUnit));
+}
+
+}  // namespace s80::plugin

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugin/slice_scheduler.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace s80::plugin {
+
+using model::Event;
+using model::Player;
+
+namespace {
+
+/// A time slice in which a processor keeps a disputed line ends after so many instructions, so that another
+/// one can take the line.
+constexpr std::uint64_t kKeepsLine = 1'000;
+/// A processor contends until it has executed so many instructions without a conflict, and so long after a
+/// timer woke it: more than the kernel needs for a system call that puts a thread to sleep or wakes it, or
+/// for a timer interrupt.
+constexpr std::uint64_t kContends = 4'000;
+/// A processor contends for at least an epoch after the epoch of a conflict of user code, and for at least so
+/// many cycles: a program may work for long between two locks.
+constexpr unsigned kUserContends = 20'000;
+/// A processor that reads a line to which another one stores may poll it. The accesses after so many
+/// instructions are recorded again.
+constexpr std::uint64_t kPolls = 200;
+/// In blocks that may access a disputed line, a contender does not get ahead of the next one. In others it
+/// gets ahead by a quantum, as in the timing merger. Otherwise time slices would be very short.
+constexpr std::int64_t kAhead = 1;
+/// In blocks of the kernel a contender gets so many cycles ahead, far fewer than the transfer of a line
+/// takes. (1 cycle would need a third more time slices for a mail server.)
+constexpr std::int64_t kKernelAhead = 16;
+constexpr std::int64_t kNoTime = std::numeric_limits<std::int64_t>::max();
+
+}  // namespace
+
+SliceScheduler::SliceScheduler(const model::Machine& machine, const Lanes& lanes, Round& round,
+                               EpochWriter& writer, ExpectedTime& time, model::CoreSet sleeping)
+    : machine_(machine),
+      lanes_(lanes),
+      round_(round),
+      writer_(writer),
+      time_(time),
+      wakes_(lanes.size()),
+      sleeping_(sleeping) {
+    for (const unsigned processor : sleeping_) {
+        lanes_[processor]->attention |= kHalted;
+    }
+}
+
+void SliceScheduler::begin_epoch() {
+    wakes_.assign(wakes_.size(), Wake{});
+    for (const auto& lane : lanes_) {
+        lane->slice.contends_epochs -= lane->slice.contends_epochs != 0 ? 1 : 0;
+    }
+}
+
+// --- time slices ---
+
+bool SliceScheduler::begin(Lane& next) {
+    const std::int64_t until = executes_until(next, all_contend());
+    if (next.time() > until && ++skipped_ <= 2 * lanes_.size()) {
+        skip(next);
+        return false;
+    }
+    skipped_ = 0;
+    if (stays_ == &next) {
+        stays_ = nullptr;
+    }
+    Slice& slice = next.slice;
+    if (next.polls.parked) {
+        next.polls.parked = false;
+        slice.paused = true;  // it waits for a store
+    }
+    running_ = &next;
+    slice_began_ = next.instructions;
+    slice_until_ = until;
+    slice.poll_stored = slice.paused && slice.stored;
+    slice.may_poll = !slice.stored && next.contends() && next.context.entry() == model::Entry::user;
+    slice.stored = false;
+    slice.over = false;
+    set_end(next, until);
+    slice.reads_again = false;
+    return true;
+}
+
+/// The time slice that begins now may last until this time of the next contender, and a bit longer.
+void SliceScheduler::set_end(Lane& next, std::int64_t until) const {
+    const auto passes = [&next, until](std::int64_t cycles) {
+        return std::max(next.share.reaches(until + cycles * Player::kUnit), next.instructions + 1);
+    };
+    next.slice.end = Slice::kNever;
+    next.slice.turn_end = Slice::kNever;
+    if (longest_slice_ != 0) {
+        next.slice.end = next.instructions + longest_slice_;
+    } else if (until != kNoTime) {
+        next.slice.end = passes(machine_.quantum_cycles);
+        next.slice.turn_end = passes(kAhead);
+        next.slice.kernel_turn_end = passes(kKernelAhead);
+    }
+}
+
+void SliceScheduler::end() {
+    if (running_ == nullptr) {
+        return;
+    }
+    running_->slice.paused = false;
+    running_->slice.after_pause = false;
+    writer_.add_slice(ran(*running_));
+    time_.ran(*running_, ran(*running_));
+    running_ = nullptr;
+    take_in_whose_turn_it_is();
+}
+
+bool SliceScheduler::used_up() const {
+    return std::none_of(lanes_.begin(), lanes_.end(), [](const auto& lane) { return lane->has_left(); });
+}
+
+// --- contention ---
+
+/// While a processor polls until a time, all contend: its polls are not counted, but executed, and they must
+/// see what the others store by then, and no more.
+bool SliceScheduler::all_contend() const {
+    return longest_slice_ != 0 || std::any_of(lanes_.begin(), lanes_.end(), [](const auto& lane) {
+               return lane->watches_clock() && lane->has_left();
+           });
+}
+
+/// Of the processors that contend for lines, the one whose time is lowest executes, until it has passed the
+/// next one. So conflicts happen in the order of simulated time. A processor that polls does not get ahead of
+/// them either. `all`: see all_contend. Returns the time until which `next` may execute.
+std::int64_t SliceScheduler::executes_until(const Lane& next, bool all) const {
+    std::int64_t first = kNoTime;
+    if (all || next.slice.paused || next.contends()) {
+        for (const auto& other : lanes_) {
+            if (other.get() != &next && (all || other->contends()) && other->has_left()) {
+                first = std::min(first, other->time());
+            }
+        }
+    }
+    return first;
+}
+
+void SliceScheduler::contend(Lane& lane, const Conflicts::Found& found) {
+    const bool user = lane.context.entry() == model::Entry::user;
+    Slice& slice = lane.slice;
+    contended_blocks_.add(lane.block_id, writer_.number(), user);
+    if (found.contended) {
+        lane.filter.interval_end = std::min(lane.filter.interval_end, lane.instructions + kPolls);
+        lane.check_at = std::min(lane.check_at, lane.filter.interval_end);
+    }
+    if (found.disputed && slice.end == Slice::kNever) {
+        slice.end = lane.instructions + kKeepsLine;
+        lane.check_at = std::min(lane.check_at, slice.end);
+    }
+    if (found.contended && slice.reads_again && lane.polls.search != 0) {
+        lane.polls.ends_after_search = true;
+        if (!found.transfers && !found.first) {
+            return;
+        }
+    }
+    if (found.transfers || found.first || (found.contended && slice.reads_again)) {
+        slice.contends_until = lane.instructions + kContends;
+        if (user) {
+            slice.contends_epochs = 1 + std::max(kUserContends / machine_.epoch_cycles, 1U);
+        }
+        lane.end_before_next_block();
+    } else if (found.disputed && lane.time() > slice_until_) {
+        lane.end_before_next_block();  // the next contender may take the line
+    }
+}
+
+void SliceScheduler::stored(model::CoreSet loaded, model::Line line, std::int64_t time) {
+    for (const unsigned processor : loaded) {
+        Lane& lane = *lanes_[processor];
+        if (!lane.polls.loop.loads(line)) {
+            continue;
+        }
+        if (lane.polls.parked) {
+            resume(lane, time);
+        } else {
+            lane.polls.loop.discard();
+        }
+    }
+}
+
+// --- waiting ---
+
+void SliceScheduler::interrupt(Lane& lane, Lane& target) {
+    if (target.polls.parked) {
+        resume(target, lane.time());
+        lane.end_before_next_block();
+    }
+    Wake& wake = wakes_[target.processor];
+    if ((target.attention & kHalted) == 0 || wake.signal >= 0) {
+        return;
+    }
+    wake = {writer_.add_signal(lane), lane.time()};
+    lane.end_before_next_block();  // the other one executes from this time on
+}
+
+void SliceScheduler::interrupt_all(Lane& lane) {
+    for (const auto& target : lanes_) {
+        if (target->polls.parked) {
+            resume(*target, lane.time());
+            lane.end_before_next_block();
+        }
+    }
+}
+
+void SliceScheduler::sleep(Lane& lane) {
+    lane.attention |= kHalted;
+    sleeping_.add(lane.processor);
+    end();
+    if (stays_ == nullptr) {
+        take_in_all();
+    }
+}
+
+bool SliceScheduler::all_sleep() const {
+    return sleeping_ == model::CoreSet::below(static_cast<unsigned>(lanes_.size()));
+}
+
+/// Timers and devices wake a processor at the beginning of an epoch. None wakes before it fell asleep. Timer
+/// interrupts of several processors are often simultaneous, and access the same lines of the kernel.
+void SliceScheduler::wake(Lane& lane) {
+    Wake& wake = wakes_[lane.processor];
+    sleeping_.remove(lane.processor);
+    lane.attention &= ~static_cast<std::uint32_t>(kHalted);
+    if (wake.signal < 0) {
+        lane.slice.contends_until = lane.instructions + kContends;
+    }
+    if (time_.runs()) {
+        const std::int64_t woken = wake.signal >= 0 ? wake.time : 0;
+        lane.share.set(lane.instructions, std::max(lane.time(), woken));
+    }
+    if (wake.signal >= 0) {
+        writer_.add(lane, Event::wait(static_cast<std::uint32_t>(wake.signal)));
+        wake.signal = -1;
+    }
+}
+
+void SliceScheduler::park(Lane& lane) {
+    lane.polls.iteration = lane.polls.loop.iteration(lane.executed());
+    lane.polls.parked = true;
+    lane.polls.must_poll = false;
+}
+
+/// The parked processor has polled until then.
+void SliceScheduler::repeat_until(Lane& lane, std::int64_t time) {
+    const std::uint64_t wanted = std::min(lane.share.reaches(time), lane.share.end());
+    if (wanted > lane.instructions) {
+        const std::uint64_t length = lane.polls.iteration.instructions;
+        lane.repeat((wanted - lane.instructions + length - 1) / length);
+    }
+}
+
+/// The parked processor executes its polls again, from this time on.
+void SliceScheduler::resume(Lane& lane, std::int64_t time) {
+    repeat_until(lane, time);
+    lane.polls.parked = false;
+    lane.polls.must_poll = false;
+    lane.polls.loop.discard();
+    lane.slice.paused = true;  // it waits for a store
+    lane.slice.contends_until = lane.instructions + kContends;
+    if (left_out_.has(lane.processor)) {
+        take_in(lane);
+    }
+}
+
+void SliceScheduler::repeat_to_end() {
+    std::int64_t end = -1;
+    std::int64_t behind = kNoTime;  // the earliest one that has instructions left may yet store
+    for (const auto& lane : lanes_) {
+        if (lane->awake() && !lane->polls.parked) {
+            const std::int64_t time = lane->time();
+            end = std::max(end, time);
+            behind = lane->has_left() ? std::min(behind, time) : behind;
+        }
+    }
+    end = std::min(end, behind);
+    for (const auto& lane : lanes_) {
+        if (lane->polls.parked) {
+            repeat_until(*lane, end < 0 ? kNoTime : end);
+            lane->polls.must_poll = true;  // devices store without a callback, and interrupts may be due
+        }
+    }
+}
+
+// --- QEMU's round ---
+
+void SliceScheduler::skip(const Lane& next) {
+    if (stays_ == nullptr) {
+        stays_ = &next;
+    }
+    if (stays_ != &next) {
+        left_out_.add(next.processor);
+        round_.leave_out(next.processor);
+    }
+}
+
+void SliceScheduler::take_in(const Lane& lane) {
+    left_out_.remove(lane.processor);
+    round_.take_in(lane.processor);
+}
+
+void SliceScheduler::take_in_all() {
+    for (const unsigned processor : left_out_) {
+        take_in(*lanes_[processor]);
+    }
+    stays_ = nullptr;
+}
+
+/// A time slice has ended: another contender may be the next.
+void SliceScheduler::take_in_whose_turn_it_is() {
+    if (left_out_.empty()) {
+        return;
+    }
+    const bool all = all_contend();
+    for (const unsigned processor : left_out_) {
+        const Lane& lane = *lanes_[processor];
+        if (lane.has_left() && lane.time() <= executes_until(lane, all)) {
+            take_in(lane);
+        }
+    }
+}
+
+}  // namespace s80::plugin

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Source and destination of epochs.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "stream/window.h"
+#include "timing/player.h"
+
+namespace s80::plugin {
+
+class WindowSink {
+public:
+    virtual ~WindowSink() = default;
+    /// An empty epoch to record into.
+    virtual std::unique_ptr<model::Window> take() = 0;
+    /// Hands over an epoch to be played.
+    virtual void submit(std::unique_ptr<model::Window> window) = 0;
+    /// What is known after the epoch two before the last one handed over.
+    struct Known {
+        std::uint64_t clock_ns = 0;              ///< simulated time
+        std::vector<model::Player::Pace> paces;  ///< by processor
+    };
+    virtual const Known& known() = 0;
+};
+
+}  // namespace s80::plugin
