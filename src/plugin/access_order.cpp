@@ -3,22 +3,19 @@
 
 #include <algorithm>
 
-#include "timing/player.h"
-
 namespace s80::plugin {
 
 using model::Event;
 using model::Kind;
-using model::Player;
+using model::Wait;
 
-AccessOrder::AccessOrder(const model::Machine& machine, const Lanes& lanes, EpochWriter& writer,
+AccessOrder::AccessOrder(const model::TimeRules& rules, const Lanes& lanes, EpochWriter& writer,
                          std::size_t lines)
-    : machine_(machine),
+    : rules_(rules),
       lanes_(lanes),
       writer_(writer),
       conflicts_(lines, writer),
-      longest_wait_(Player::longest_wait(machine)),
-      edges_(lanes.size(), Edges{{}, std::vector<std::uint32_t>(lanes.size(), 0)}) {}
+      edges_(lanes.size(), Edges{{}, std::vector<std::uint32_t>(lanes.size(), 0), 0}) {}
 
 Conflicts::Found AccessOrder::access(Lane& lane, model::Line line, Kind kind) {
     const auto expected = static_cast<std::uint32_t>(lane.stream.position());
@@ -39,40 +36,38 @@ Conflicts::Found AccessOrder::access(Lane& lane, model::Line line, Kind kind) {
 /// The access comes after those that it conflicts with.
 void AccessOrder::order(Lane& lane, model::Line line, const Conflicts::Found& found) {
     if (found.storer != Conflicts::Found::kNobody) {
-        const bool paused = lane.slice.paused;
-        if (paused && !lane.slice.poll_stored) {
-            wait_for(lane, {found.storer, found.first_at, model::Wait::store});
+        const Wait kind = lane.slice.paused ? Wait::later : Wait::transfer;
+        if (lane.slice.paused && !lane.slice.poll_stored) {
+            wait_for(lane, {found.storer, found.first_at, Wait::store});
         }
-        wait_for(lane, {found.storer, found.stored_at, paused ? model::Wait::later : model::Wait::transfer});
-        const std::int64_t stored =
-            found.stored_time != Conflicts::Found::kNoTime ? found.stored_time : lanes_[found.storer]->time();
-        const std::int64_t time = stored - lane.time();
-        if (time > 0 && (paused || time <= longest_wait_)) {
-            lane.share.spend(time);
-        }
+        wait_for(lane, {found.storer, found.stored_at, kind});
+        const bool known = found.stored_time != Conflicts::Found::kNoTime;
+        spend_wait(lane, kind, known ? found.stored_time : time(found.storer));
     } else if (found.storer_before != Conflicts::Found::kNobody) {
-        const std::int64_t stored = lanes_[found.storer_before]->share.begun() + found.stored_time;
-        const std::int64_t time = stored - lane.time();
-        writer_.add(lane, Event::after({found.storer_before, found.stored_at, model::Wait::before}));
-        if (time > 0 && time <= longest_wait_) {
-            lane.share.spend(time);
-        }
+        writer_.add(lane, Event::after({found.storer_before, found.stored_at, Wait::before}));
+        spend_wait(lane, Wait::before, lanes_[found.storer_before]->share.begun() + found.stored_time);
     }
     for (const unsigned reader : found.readers) {
-        const auto wait =
-            lanes_[reader]->polls.recent.polls(line) ? model::Wait::polls : model::Wait::nothing;
-        wait_for(lane, {reader, writer_.last_load(reader, line), wait});
+        const Wait kind = lanes_[reader]->polls.recent.polls(line) ? Wait::polls : Wait::nothing;
+        wait_for(lane, {reader, writer_.last_load(reader, line), kind});
+    }
+}
+
+void AccessOrder::spend_wait(Lane& lane, Wait kind, std::int64_t until) {
+    const model::EdgeWait wait = rules_.wait(kind, until - time(lane.processor));
+    edges_[lane.processor].behind += wait.behind;
+    if (wait.stalls) {
+        lane.share.spend(wait.stall);
     }
 }
 
 void AccessOrder::stall(Lane& lane, const Conflicts::Found& found) const {
     if (found.miss || found.upgrade) {
         (lane.stream.next - 1)->know_stall();
-        const unsigned stall = found.miss ? machine_.latency.cache : machine_.latency.upgrade;
-        lane.share.spend(std::int64_t{stall} * Player::kUnit);
+        lane.share.spend(rules_.conflict(found.miss));
     }
     if (found.when != nullptr) {
-        *found.when = lane.time();
+        *found.when = time(lane.processor);
     }
 }
 
@@ -110,10 +105,10 @@ std::uint32_t AccessOrder::number(unsigned processor, std::uint32_t position) co
 
 void AccessOrder::number_edges() {
     collect_awaited();
-    conflicts_.each_stored([this](unsigned storer, std::uint32_t& at, std::int64_t& time) {
+    conflicts_.each_stored([this](unsigned storer, std::uint32_t& at, std::int64_t& stored) {
         at = number(storer, at);
         // A part of the end's error is corrected later.
-        time = (time != Conflicts::Found::kNoTime ? time : 0) - lanes_[storer]->time();
+        stored = (stored != Conflicts::Found::kNoTime ? stored : 0) - time(storer);
     });
     for (const Order& order : orders_) {
         model::Edge edge = order.edge;
@@ -128,6 +123,7 @@ void AccessOrder::begin_epoch() {
     for (Edges& edges : edges_) {
         edges.awaited.clear();
         std::fill(edges.waits_until.begin(), edges.waits_until.end(), 0);
+        edges.behind = 0;
     }
 }
 

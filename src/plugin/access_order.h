@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "machine/machine.h"
 #include "plugin/conflicts.h"
 #include "plugin/epoch_writer.h"
 #include "plugin/lane.h"
 #include "stream/event.h"
+#include "timing/rules.h"
 
 namespace s80::plugin {
 
@@ -19,7 +19,7 @@ namespace s80::plugin {
 class AccessOrder {
 public:
     /// `lines`: of the guest's memory. The references must outlive this object.
-    AccessOrder(const model::Machine& machine, const Lanes& lanes, EpochWriter& writer, std::size_t lines);
+    AccessOrder(const model::TimeRules& rules, const Lanes& lanes, EpochWriter& writer, std::size_t lines);
 
     /// `lane` loads, stores or walks, at its present instruction. Writes the access after the edges to the
     /// accesses that it conflicts with, and adds the waits at these edges to the expected time of `lane`.
@@ -45,18 +45,22 @@ private:
         std::vector<std::uint32_t> awaited;  ///< positions in its stream that edges of others name
         /// By processor: the last position in its stream that this processor waits for, plus one.
         std::vector<std::uint32_t> waits_until;
+        std::int64_t behind = 0;  ///< of its processor: see TimeRules::keeps_behind
     };
 
     void order(Lane& lane, model::Line line, const Conflicts::Found& found);
     void wait_for(Lane& lane, const model::Edge& edge);
+    void spend_wait(Lane& lane, model::Wait kind, std::int64_t until);
+    std::int64_t time(unsigned processor) const {
+        return lanes_[processor]->time() + edges_[processor].behind;
+    }
     void collect_awaited();
     std::uint32_t number(unsigned processor, std::uint32_t position) const;
 
-    const model::Machine& machine_;
+    const model::TimeRules& rules_;
     const Lanes& lanes_;
     EpochWriter& writer_;
     Conflicts conflicts_;
-    const std::int64_t longest_wait_;  ///< see model::Player
     std::vector<Order> orders_;
     std::vector<Edges> edges_;  ///< by processor
 };

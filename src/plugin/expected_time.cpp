@@ -7,32 +7,23 @@ namespace s80::plugin {
 
 using model::Player;
 
-ExpectedTime::ExpectedTime(const model::Machine& machine, const Lanes& lanes, VirtualTime& time,
-                           unsigned clock_shift, const State& state)
+ExpectedTime::ExpectedTime(const model::Machine& machine, const model::TimeRules& rules, const Lanes& lanes,
+                           VirtualTime& time, unsigned clock_shift, const State& state)
     : machine_(machine),
+      rules_(rules),
       lanes_(lanes),
       clock_(time, clock_shift, state.clock),
       gap_pending_(state.gap_pending),
       latest_ns_(lanes.size(), 0) {}
 
-/// The length of the epoch that ends now, by the same rule as in model::Player: the mean of what the
-/// processors that are awake needed; if none is, what the last one needed.
 std::int64_t ExpectedTime::length() const {
-    std::int64_t sum = 0;
-    std::int64_t longest = 0;
-    std::int64_t many = 0;
+    model::EpochLength ended(rules_);
     for (const auto& lane : lanes_) {
-        if (!lane->bound()) {
-            continue;
-        }
-        if (lane->awake()) {
-            sum += lane->time();
-            ++many;
-        } else if (lane->share.ran(lane->instructions)) {
-            longest = std::max(longest, lane->time());
+        if (lane->bound()) {
+            ended.add(lane->time(), lane->awake(), lane->share.ran(lane->instructions));
         }
     }
-    return std::max<std::int64_t>(many != 0 ? sum / many : longest, 0);
+    return ended.value();
 }
 
 std::int64_t ExpectedTime::end_epoch() {
@@ -55,8 +46,7 @@ void ExpectedTime::begin_share(Lane& lane, const Player::Pace& pace, std::int64_
     const auto base = static_cast<std::uint64_t>(machine_.base_cpi * static_cast<double>(Player::kUnit));
     const std::uint64_t cpi = pace.instructions != 0 ? std::max(pace.cpi(), base) : 2 * base;
     const std::int64_t epoch = clock_.runs() ? std::int64_t{machine_.epoch_cycles} * Player::kUnit : 0;
-    const std::int64_t end = lane.time() - last_length;
-    lane.share.begin_epoch(lane.instructions, lane.awake() ? end : std::max<std::int64_t>(end, 0), pace.lead,
+    lane.share.begin_epoch(lane.instructions, rules_.lead(lane.time(), last_length, lane.awake()), pace.lead,
                            cpi, epoch);
 }
 

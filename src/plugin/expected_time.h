@@ -9,6 +9,7 @@
 #include "plugin/guest_clock.h"
 #include "plugin/lane.h"
 #include "plugin/window_sink.h"
+#include "timing/rules.h"
 
 namespace s80::plugin {
 
@@ -27,8 +28,8 @@ public:
     };
 
     /// `clock_shift`: see GuestClock. The references must outlive this object.
-    ExpectedTime(const model::Machine& machine, const Lanes& lanes, VirtualTime& time, unsigned clock_shift,
-                 const State& state);
+    ExpectedTime(const model::Machine& machine, const model::TimeRules& rules, const Lanes& lanes,
+                 VirtualTime& time, unsigned clock_shift, const State& state);
 
     // --- epochs ---
     /// The epoch ends now. Returns its expected length.
@@ -71,6 +72,7 @@ private:
     std::int64_t ns(std::int64_t time) const;
 
     const model::Machine& machine_;
+    const model::TimeRules& rules_;
     const Lanes& lanes_;
     GuestClock clock_;
     bool starts_ = false;

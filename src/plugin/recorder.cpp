@@ -76,7 +76,7 @@ void Recorder::start_model() {
     }
     pipeline_ = std::make_unique<Pipeline>(*player_, *hierarchy_, *snapshots_, *capture_, watch_);
     windows_ = std::make_unique<Windows>(
-        machine_, lanes_, *pipeline_, page_, *time_, *round_, lines,
+        machine_, model::TimeRules::of_recorder(machine_), lanes_, *pipeline_, page_, *time_, *round_, lines,
         static_cast<unsigned>(arguments_.clock_shift),
         Schedule(arguments_.skip, arguments_.measure, arguments_.window, arguments_.growth), state);
     windows_->bound_slices(arguments_.slice);

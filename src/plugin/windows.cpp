@@ -13,13 +13,14 @@ constexpr std::uint64_t kWatches = 1'000;
 
 }  // namespace
 
-Windows::Windows(const model::Machine& machine, const Lanes& lanes, WindowSink& sink, PhasePage& page,
-                 VirtualTime& time, Round& round, std::size_t lines, unsigned clock_shift,
-                 const Schedule& schedule, const State& state, std::size_t room)
+Windows::Windows(const model::Machine& machine, const model::TimeRules& rules, const Lanes& lanes,
+                 WindowSink& sink, PhasePage& page, VirtualTime& time, Round& round, std::size_t lines,
+                 unsigned clock_shift, const Schedule& schedule, const State& state, std::size_t room)
     : sink_(sink),
+      rules_(rules),
       writer_(lanes, sink, page, schedule, state.totals, room),
-      order_(machine, lanes, writer_, lines),
-      time_(machine, lanes, time, clock_shift, state.time),
+      order_(rules_, lanes, writer_, lines),
+      time_(machine, rules_, lanes, time, clock_shift, state.time),
       slices_(machine, lanes, round, writer_, time_, state.sleeping) {
     open(0);
     if (state.totals.began) {

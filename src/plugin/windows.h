@@ -33,11 +33,12 @@ public:
         EpochWriter::Totals totals;
     };
 
-    /// The first epoch begins at once. `clock_shift`: see GuestClock. `lines`: of the guest's memory. The
-    /// references must outlive this object.
-    Windows(const model::Machine& machine, const Lanes& lanes, WindowSink& sink, PhasePage& page,
-            VirtualTime& time, Round& round, std::size_t lines, unsigned clock_shift,
-            const Schedule& schedule, const State& state, std::size_t room = EpochWriter::kRoom);
+    /// The first epoch begins at once. `rules`: of the expected times. `clock_shift`: see GuestClock.
+    /// `lines`: of the guest's memory. The references must outlive this object.
+    Windows(const model::Machine& machine, const model::TimeRules& rules, const Lanes& lanes,
+            WindowSink& sink, PhasePage& page, VirtualTime& time, Round& round, std::size_t lines,
+            unsigned clock_shift, const Schedule& schedule, const State& state,
+            std::size_t room = EpochWriter::kRoom);
 
     // --- events of a processor, at its present instruction ---
     /// Any event but those of the functions below.
@@ -101,6 +102,7 @@ private:
     void close(model::Mark mark);
 
     WindowSink& sink_;
+    const model::TimeRules rules_;
     EpochWriter writer_;
     AccessOrder order_;
     ExpectedTime time_;

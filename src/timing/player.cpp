@@ -21,12 +21,6 @@ constexpr std::int64_t kPolledLines = 4;
 /// A processor's pace remembers about so many cycles, and at least two epochs.
 constexpr std::uint64_t kRememberedCycles = 160'000;
 
-/// 1 ms, or 4 epochs if that is longer.
-std::int64_t longest_lead_cycles(const Machine& machine) {
-    constexpr std::int64_t kEpochs = 4;
-    return std::max(static_cast<std::int64_t>(machine.clock_hz / 1000), kEpochs * machine.epoch_cycles);
-}
-
 }  // namespace
 
 Player::Player(Hierarchy& hierarchy)
@@ -34,10 +28,8 @@ Player::Player(Hierarchy& hierarchy)
       cpi_(std::llround(hierarchy.machine().base_cpi * kUnit)),
       shared_cpi_(std::llround(hierarchy.machine().base_cpi * kUnit / hierarchy.machine().issue_share)),
       quantum_(static_cast<std::int64_t>(hierarchy.machine().quantum_cycles) * kUnit),
-      longest_lead_(longest_lead_cycles(hierarchy.machine()) * kUnit),
       remembered_epochs_(std::max<std::uint64_t>(kRememberedCycles / hierarchy.machine().epoch_cycles, 2)),
-      longest_wait_(longest_wait(hierarchy.machine())),
-      transfer_(longest_wait_ / hierarchy.machine().processors),
+      rules_(TimeRules::of_merger(hierarchy.machine())),
       epoch_(std::uint64_t{hierarchy.machine().epoch_cycles} * kUnit),
       threads_per_core_(hierarchy.machine().threads_per_core),
       paces_(hierarchy.machine().processors),
@@ -47,11 +39,8 @@ Player::Player(Hierarchy& hierarchy)
       awaited_before_(hierarchy.machine().processors) {}
 
 std::int64_t Player::longest_lead_ns(const Machine& machine) {
-    return longest_lead_cycles(machine) * 1'000'000 / static_cast<std::int64_t>(machine.clock_hz / 1000);
-}
-
-std::int64_t Player::longest_wait(const Machine& machine) {
-    return std::int64_t{machine.processors} * (machine.latency.cache + machine.latency.upgrade) * kUnit;
+    return TimeRules::longest_lead_cycles(machine) * 1'000'000 /
+           static_cast<std::int64_t>(machine.clock_hz / 1000);
 }
 
 std::uint64_t Player::clock_ns() const {
@@ -176,18 +165,14 @@ inline void Player::look_ahead(const Cursor& cursor, const Event* at) const {
 template <bool kPlaced, bool kObserved, bool kShared>
 void Player::run(unsigned processor, std::int64_t until) {
     Cursor& cursor = cursors_[processor];
-    const unsigned core = cursor.core;
-    const Hierarchy::L1s l1s = hierarchy_.l1s(core);  // a copy: no store can change it
-    const auto window_begin = static_cast<std::int64_t>(cycles_);
+    Turn turn{processor, cursor, hierarchy_.l1s(cursor.core), cursor.clock};
     const Event* const end = cursor.end;
     const Event* at = cursor.at;
-    std::int64_t clock = cursor.clock;
-    std::uint64_t instructions = 0;
     cursor.turn = until;
     while (at != end) {
         const Event& event = *at;
-        const std::int64_t cpi = cpi_at<kShared>(processor, clock);
-        const std::int64_t when = clock + event.delta * cpi;
+        const std::int64_t cpi = cpi_at<kShared>(processor, turn.clock);
+        const std::int64_t when = turn.clock + event.delta * cpi;
         if (when > until && event.delta != 0) {
             break;
         }
@@ -196,87 +181,128 @@ void Player::run(unsigned processor, std::int64_t until) {
         if (kShared && cpi != cpi_) {
             wait_for_issue(processor, event.context, event.delta * (cpi - cpi_));
         }
-        clock = when;
-        instructions += event.delta;
-        if constexpr (kObserved) {
-            for (Observer* const observer : observers_) {
-                observer->event(processor, event, clock);
-            }
-        }
-        if (event.is_access()) {
-            const Kind kind = event.kind();
-            if constexpr (kPlaced) {
-                hierarchy_.now(window_begin + clock);
-                clock +=
-                    kUnit * hierarchy_.access_placed(core, event.line, kind, event.context, event.l1_way());
-            } else if (!l1s.satisfy(event.line, kind)) {
-                hierarchy_.now(window_begin + clock);
-                const std::int64_t stall = kUnit * hierarchy_.access(core, event.line, kind, event.context);
-                clock += stall;
-                if (event.stall_is_known()) [[unlikely]] {
-                    cursor.conflicts += stall;
-                }
-            }
-            if (kShared && clock != when) {
-                cursor.quiet(when, clock);
-            }
-            if (event.awaited != 0) [[unlikely]] {
-                cursor.clock = clock;
-                if (played_awaited(processor)) {
-                    cursor.turn = clock;
-                    break;  // as after a signal
-                }
-            }
-        } else if (event.op == Op::after) {
-            cursor.clock = clock;
-            const Edge edge = event.edge();
-            if (std::int64_t earlier = 0; passed(edge, earlier)) {
-                wait_in_order(cursor, event.context, edge, earlier);
-                clock = cursor.clock;
-            } else {
-                cursor.block(event);
-                break;
-            }
-        } else if (event.op == Op::signal) {
-            if (signal(event.interrupt(), clock)) {
-                cursor.turn = clock;
-                break;  // the one that it woke may be behind now: choose again
-            }
-        } else if (event.op == Op::wait) {
-            if (sent(event.interrupt()) == kNotSent) {
-                cursor.block(event);
-                break;
-            }
-            const std::int64_t woken = std::max(clock, sent(event.interrupt()));
-            cursor.idle += woken - clock;
-            cursor.quiet(clock, woken);
-            clock = woken;
-        } else if (event.is_device()) {
-            hierarchy_.now(window_begin + clock);
-            event.op == Op::device_read ? hierarchy_.device_read(event.line)
-                                        : hierarchy_.device_write(event.line);
-        } else if (event.awaited != 0) {  // a pass, in place of an access that every L1 absorbs
-            cursor.clock = clock;
-            if (played_awaited(processor)) {
-                cursor.turn = clock;
-                break;
-            }
+        turn.clock = when;
+        turn.instructions += event.delta;
+        if (!play<kPlaced, kObserved, kShared>(turn, event)) {
+            break;
         }
     }
-    const std::int64_t cpi = cpi_at<kShared>(processor, clock);
-    const auto tail = static_cast<std::int64_t>(cursor.tail) * cpi;
-    if (at == end && !cursor.blocked() && clock + tail <= until) {
-        if (kShared && cpi != cpi_) {
-            wait_for_issue(processor, cursor.of_tail, static_cast<std::int64_t>(cursor.tail) * (cpi - cpi_));
-        }
-        clock += tail;
-        instructions += cursor.tail;
-        cursor.done = true;
+    if (at == end && !cursor.blocked()) {
+        play_tail<kShared>(turn, until);
     }
-    base_[core] += instructions * static_cast<std::uint64_t>(cpi_);
-    cursor.instructions += instructions;
+    base_[cursor.core] += turn.instructions * static_cast<std::uint64_t>(cpi_);
+    cursor.instructions += turn.instructions;
     cursor.at = at;
-    cursor.clock = clock;
+    cursor.clock = turn.clock;
+}
+
+template <bool kPlaced, bool kObserved, bool kShared>
+[[gnu::always_inline]] inline bool Player::play(Turn& turn, const Event& event) {
+    if constexpr (kObserved) {
+        for (Observer* const observer : observers_) {
+            observer->event(turn.processor, event, turn.clock);
+        }
+    }
+    if (event.is_access()) {
+        return play_access<kPlaced, kShared>(turn, event);
+    }
+    switch (event.op) {
+        case Op::after: return play_edge(turn, event);
+        case Op::signal: return play_signal(turn, event);
+        case Op::wait: return play_wait(turn, event);
+        case Op::device_read:
+        case Op::device_write: play_device(turn, event); return true;
+        default: return event.awaited == 0 || play_awaited(turn);  // in place of an access that L1s absorb
+    }
+}
+
+template <bool kPlaced, bool kShared>
+[[gnu::always_inline]] inline bool Player::play_access(Turn& turn, const Event& event) {
+    Cursor& cursor = turn.cursor;
+    const std::int64_t when = turn.clock;
+    const Kind kind = event.kind();
+    if constexpr (kPlaced) {
+        hierarchy_.now(static_cast<std::int64_t>(cycles_) + when);
+        turn.clock +=
+            kUnit * hierarchy_.access_placed(cursor.core, event.line, kind, event.context, event.l1_way());
+    } else if (!turn.l1s.satisfy(event.line, kind)) {
+        hierarchy_.now(static_cast<std::int64_t>(cycles_) + when);
+        const std::int64_t stall = kUnit * hierarchy_.access(cursor.core, event.line, kind, event.context);
+        turn.clock += stall;
+        if (event.stall_is_known()) [[unlikely]] {
+            cursor.conflicts += stall;
+        }
+    }
+    if (kShared && turn.clock != when) {
+        cursor.quiet(when, turn.clock);
+    }
+    return event.awaited == 0 || play_awaited(turn);
+}
+
+bool Player::play_edge(Turn& turn, const Event& event) {
+    turn.cursor.clock = turn.clock;
+    const Edge edge = event.edge();
+    std::int64_t earlier = 0;
+    if (!passed(edge, earlier)) {
+        turn.cursor.block(event);
+        return false;
+    }
+    wait_in_order(turn.cursor, event.context, edge, earlier);
+    turn.clock = turn.cursor.clock;
+    return true;
+}
+
+bool Player::play_signal(Turn& turn, const Event& event) {
+    if (signal(event.interrupt(), turn.clock)) {
+        turn.cursor.turn = turn.clock;
+        return false;  // the one that it woke may be behind now: choose again
+    }
+    return true;
+}
+
+bool Player::play_wait(Turn& turn, const Event& event) {
+    Cursor& cursor = turn.cursor;
+    if (sent(event.interrupt()) == kNotSent) {
+        cursor.block(event);
+        return false;
+    }
+    const std::int64_t woken = std::max(turn.clock, sent(event.interrupt()));
+    cursor.idle += woken - turn.clock;
+    cursor.quiet(turn.clock, woken);
+    turn.clock = woken;
+    return true;
+}
+
+void Player::play_device(const Turn& turn, const Event& event) {
+    hierarchy_.now(static_cast<std::int64_t>(cycles_) + turn.clock);
+    event.op == Op::device_read ? hierarchy_.device_read(event.line) : hierarchy_.device_write(event.line);
+}
+
+/// The last event is one that ordering edges name.
+bool Player::play_awaited(Turn& turn) {
+    turn.cursor.clock = turn.clock;
+    if (played_awaited(turn.processor)) {
+        turn.cursor.turn = turn.clock;
+        return false;  // as after a signal
+    }
+    return true;
+}
+
+/// The instructions after the last event, if the processor executes all of them in this turn.
+template <bool kShared>
+inline void Player::play_tail(Turn& turn, std::int64_t until) {
+    Cursor& cursor = turn.cursor;
+    const std::int64_t cpi = cpi_at<kShared>(turn.processor, turn.clock);
+    const auto count = static_cast<std::int64_t>(cursor.tail);
+    if (turn.clock + count * cpi > until) {
+        return;
+    }
+    if (kShared && cpi != cpi_) {
+        wait_for_issue(turn.processor, cursor.of_tail, count * (cpi - cpi_));
+    }
+    turn.clock += count * cpi;
+    turn.instructions += cursor.tail;
+    cursor.done = true;
 }
 
 /// Whether the awaited event of an ordering edge has been played; if so, sets when.
@@ -317,47 +343,41 @@ bool Player::played_awaited(unsigned processor) {
     return woke;
 }
 
-/// A processor arrives at an access that conflicts with one that ended at `when`. A line moves at most once
-/// from each processor before it comes here. A longer wait is not the line's: this processor executed its
-/// time slice after one that is later in simulated time. Unless it polled, only the order is kept then, and
-/// from here to the end of the epoch the processor's times are compared with others as if it had waited.
+/// A processor arrives at an access that conflicts with one that ended at `when`.
 void Player::wait_in_order(Cursor& cursor, Context context, Edge edge, std::int64_t when) {
-    const Wait wait = edge.wait;
     const std::int64_t now = cursor.clock + cursor.behind;
     if (when <= now) {
         return;
     }
-    const std::int64_t time = when - now;
     ++hierarchy_.stats().core(Stat::order_waits, cursor.core);
+    note_wait_error(cursor, edge, now, when);
+    const EdgeWait wait = rules_.wait(edge.wait, when - now);
+    cursor.behind += wait.behind;
+    if (!wait.stalls) {
+        return;
+    }
+    hierarchy_.lost(cursor.core, context, Service::order, static_cast<std::uint64_t>(wait.stall / kUnit));
+    cursor.quiet(cursor.clock, cursor.clock + wait.stall);
+    cursor.clock += wait.stall;
+    cursor.conflicts += wait.stall;
+}
+
+/// The machine's processor would not have waited like this.
+void Player::note_wait_error(const Cursor& cursor, Edge edge, std::int64_t now, std::int64_t when) {
+    const std::int64_t time = when - now;
     // A poll that finds the line under way waits for one transfer on the machine too.
-    if (wait == Wait::later && time > transfer_) {
+    if (edge.wait == Wait::later && time > rules_.transfer()) {
         hierarchy_.stats().core(Stat::wait_error_cycles, cursor.core) +=
             static_cast<std::uint64_t>(time / kUnit);
     }
     // The time for which the other one polled in vain, once. Its poll may have waited for each of the lines.
-    if (wait == Wait::polls && time > kPolledLines * transfer_) {
+    if (edge.wait == Wait::polls && time > kPolledLines * rules_.transfer()) {
         Cursor& other = cursors_[edge.processor];
         const std::int64_t from = std::max(now, other.in_vain);
         hierarchy_.stats().core(Stat::wait_error_cycles, other.core) +=
             static_cast<std::uint64_t>(std::max<std::int64_t>(when - from, 0) / kUnit);
         other.in_vain = std::max(other.in_vain, when);
     }
-    if (wait == Wait::nothing || wait == Wait::polls) {
-        return;
-    }
-    if (wait == Wait::before && time > longest_wait_) {
-        return;
-    }
-    if (wait == Wait::transfer && time > longest_wait_) {
-        cursor.behind += time;
-        return;
-    }
-    // Whole cycles, so that the counted stalls are the time that passes.
-    const std::int64_t cycles = time / kUnit;
-    hierarchy_.lost(cursor.core, context, Service::order, static_cast<std::uint64_t>(cycles));
-    cursor.quiet(cursor.clock, cursor.clock + cycles * kUnit);
-    cursor.clock += cycles * kUnit;
-    cursor.conflicts += cycles * kUnit;
 }
 
 /// When that interrupt of the window was sent, or kNotSent.
@@ -388,47 +408,38 @@ bool Player::signal(std::uint32_t number, std::int64_t when) {
     return woke;
 }
 
-/// The epoch lasted as long as the processors that run on needed on average; when all sleep at its end, as
-/// long as the last one. Who needed more or less begins the next epoch later or earlier. In a replay on
-/// another machine that happens time after time: at the bound of the lead, the clock waits for the processor,
-/// and the others are taken to have waited.
+/// Who needed more or less than the others begins the next epoch later or earlier.
 void Player::advance(const Window& window) {
-    std::int64_t sum = 0;
-    std::int64_t run_on = 0;
-    std::int64_t last = 0;
+    EpochLength ended(rules_);
     for (unsigned p = 0; p < cursors_.size(); ++p) {
-        last = std::max(last, cursors_[p].clock);
-        if (window.streams[p].runs_on) {
-            sum += cursors_[p].clock;
-            ++run_on;
-        }
+        ended.add(cursors_[p].clock, window.streams[p].runs_on, window.streams[p].ran);
     }
-    const std::int64_t mean = run_on != 0 ? sum / run_on : last;
-    const std::int64_t length = std::max({mean, last - longest_lead_, std::int64_t{0}});
+    const std::int64_t length = ended.value();
     std::int64_t earliest = 0;
     for (unsigned p = 0; p < cursors_.size(); ++p) {
-        const Cursor& cursor = cursors_[p];
-        const bool runs_on = window.streams[p].runs_on;
-        Pace& pace = paces_[p];
-        const std::int64_t busy = cursor.clock - cursor.idle - cursor.conflicts;
-        pace.busy += static_cast<std::uint64_t>(busy) - pace.busy / remembered_epochs_;
-        pace.instructions += cursor.instructions * kUnit - pace.instructions / remembered_epochs_;
-        pace.lead = std::max(cursor.clock - length, runs_on ? -longest_lead_ : 0);
-        earliest = std::min(earliest, pace.lead);
-        if (runs_on && cursor.idle == cursor.start) {  // it did not sleep
-            Statistics& stats = hierarchy_.stats();
-            stats.core(Stat::epoch_cycles, cursor.core) += epoch_ / kUnit;
-            stats.core(Stat::epoch_error_cycles, cursor.core) +=
-                static_cast<std::uint64_t>(std::abs(pace.lead) / kUnit);
-        }
-    }
-    for (unsigned p = 0; p < cursors_.size(); ++p) {
+        note_pace(p, window.streams[p].runs_on, length);
+        earliest = std::min(earliest, paces_[p].lead);
         for (std::int64_t& when : awaited_[p]) {
             when -= length + cursors_[p].behind;
         }
     }
     cycles_ += static_cast<std::uint64_t>(length);
     hierarchy_.window_ended(static_cast<std::int64_t>(cycles_) + earliest);
+}
+
+void Player::note_pace(unsigned processor, bool runs_on, std::int64_t length) {
+    const Cursor& cursor = cursors_[processor];
+    Pace& pace = paces_[processor];
+    const std::int64_t busy = cursor.clock - cursor.idle - cursor.conflicts;
+    pace.busy += static_cast<std::uint64_t>(busy) - pace.busy / remembered_epochs_;
+    pace.instructions += cursor.instructions * kUnit - pace.instructions / remembered_epochs_;
+    pace.lead = rules_.lead(cursor.clock, length, runs_on);
+    if (runs_on && cursor.idle == cursor.start) {  // it did not sleep
+        Statistics& stats = hierarchy_.stats();
+        stats.core(Stat::epoch_cycles, cursor.core) += epoch_ / kUnit;
+        stats.core(Stat::epoch_error_cycles, cursor.core) +=
+            static_cast<std::uint64_t>(std::abs(pace.lead) / kUnit);
+    }
 }
 
 void Player::count(const Window& window) {

@@ -8,6 +8,7 @@
 
 #include "memory/hierarchy.h"
 #include "stream/window.h"
+#include "timing/rules.h"
 #include "timing/turns.h"
 
 namespace s80::model {
@@ -40,11 +41,8 @@ public:
     /// Upper bound of a processor's lead over the clock, and of its lag behind it.
     static std::int64_t longest_lead_ns(const Machine& machine);
 
-    /// The longest wait for a line, in 1/256 cycle: it moves to each processor once.
-    static std::int64_t longest_wait(const Machine& machine);
-
     /// Clocks are in this fraction of a cycle.
-    static constexpr std::int64_t kUnit = 256;
+    static constexpr std::int64_t kUnit = kCycle;
 
     /// Recent speed of a processor, from which the recording side predicts how many instructions it executes
     /// in an epoch. The stalls of conflicts are not part of it: the recording side knows them itself.
@@ -117,8 +115,28 @@ private:
     void turns();
     template <bool kPlaced>
     void look_ahead(const Cursor& cursor, const Event* at) const;
+    /// A turn of a processor: what it plays until another one's turn.
+    struct Turn {
+        const unsigned processor;
+        Cursor& cursor;
+        const Hierarchy::L1s l1s;  ///< a copy: no store can change it
+        std::int64_t clock = 0;    ///< the processor's; the cursor's is up to date where `cursor` is read
+        std::uint64_t instructions = 0;
+    };
     template <bool kPlaced, bool kObserved, bool kShared>
     void run(unsigned processor, std::int64_t until);
+    // One for each kind of event. False: the turn ends after this event.
+    template <bool kPlaced, bool kObserved, bool kShared>
+    bool play(Turn& turn, const Event& event);
+    template <bool kPlaced, bool kShared>
+    bool play_access(Turn& turn, const Event& event);
+    bool play_edge(Turn& turn, const Event& event);
+    bool play_signal(Turn& turn, const Event& event);
+    bool play_wait(Turn& turn, const Event& event);
+    void play_device(const Turn& turn, const Event& event);
+    bool play_awaited(Turn& turn);
+    template <bool kShared>
+    void play_tail(Turn& turn, std::int64_t until);
     template <bool kShared>
     std::int64_t cpi_at(unsigned processor, std::int64_t moment) const;
     void wait_for_issue(unsigned processor, Context context, std::int64_t parts);
@@ -127,7 +145,9 @@ private:
     bool passed(Edge edge, std::int64_t& when) const;
     bool played_awaited(unsigned processor);
     void wait_in_order(Cursor& cursor, Context context, Edge edge, std::int64_t when);
+    void note_wait_error(const Cursor& cursor, Edge edge, std::int64_t now, std::int64_t when);
     void advance(const Window& window);
+    void note_pace(unsigned processor, bool runs_on, std::int64_t length);
     void count(const Window& window);
 
     Hierarchy& hierarchy_;
@@ -135,11 +155,9 @@ private:
     std::int64_t cpi_;                 ///< 1/256 cycle per instruction
     std::int64_t shared_cpi_;          ///< the same while the core's other thread issues too
     std::int64_t quantum_;             ///< 1/256 cycle
-    std::int64_t longest_lead_;        ///< 1/256 cycle
     std::uint64_t remembered_epochs_;  ///< see Pace
-    std::int64_t longest_wait_;        ///< 1/256 cycle; see wait_in_order
-    std::int64_t transfer_;            ///< 1/256 cycle; of a line, with its upgrade
-    std::uint64_t epoch_;              ///< 1/256 cycle
+    TimeRules rules_;
+    std::uint64_t epoch_;  ///< 1/256 cycle
     unsigned threads_per_core_;
     std::uint64_t cycles_ = 0;
     std::uint64_t idle_ns_ = 0;

@@ -5,7 +5,6 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
-#include <deque>
 #include <tuple>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "fake_time.h"
 #include "memory/hierarchy.h"
 #include "model/ordered_epoch.h"
+#include "playing_sink.h"
 #include "plugin/windows.h"
 #include "timing/player.h"
 
@@ -41,28 +41,6 @@ model::Machine machine(unsigned epoch_cycles, unsigned quantum_cycles) {
     return m;
 }
 
-/// Plays each epoch when it is handed over. What it makes known is as late as that of the plugin.
-class PlayingSink final : public WindowSink {
-public:
-    explicit PlayingSink(model::Player& player) : player_(player), known_(3, {0, player.paces()}) {}
-    std::unique_ptr<model::Window> take() override {
-        return std::make_unique<model::Window>(kGuestProcessors);
-    }
-    void submit(std::unique_ptr<model::Window> window) override {
-        player_.play(*window);
-        ++played;
-        known_.push_back({player_.clock_ns(), player_.paces()});
-        known_.pop_front();
-    }
-    const Known& known() override { return known_.front(); }
-
-    unsigned played = 0;
-
-private:
-    model::Player& player_;
-    std::deque<Known> known_;
-};
-
 /// A guest that executes one block after the other.
 class Guest {
 public:
@@ -70,7 +48,7 @@ public:
         : machine_(machine(epoch_cycles, quantum_cycles)),
           hierarchy_(machine_, model::Protocol::load(S80_CONFIGS "/protocols/moesi.toml"), 1024),
           player_(hierarchy_),
-          sink_(player_) {
+          sink_(player_, kGuestProcessors) {
         player_.observe(order);
         for (unsigned p = 0; p < kGuestProcessors; ++p) {
             lanes_.push_back(std::make_unique<Lane>());
@@ -78,8 +56,8 @@ public:
             lanes_.back()->attention = 0;
         }
         state_.time.clock.runs = true;
-        windows_.emplace(machine_, lanes_, sink_, page_, time_, round_, kLines, 0, Schedule(0, 0, 1'000'000),
-                         state_);
+        windows_.emplace(machine_, model::TimeRules::of_recorder(machine_), lanes_, sink_, page_, time_,
+                         round_, kLines, 0, Schedule(0, 0, 1'000'000), state_);
     }
 
     /// A block that begins with these instructions. Returns false if the processor is skipped. A processor

@@ -338,7 +338,8 @@ TEST_F(WindowsTest, ARestoredGuestSleepsOnAndItsLoadHasBegun) {
     state.totals.began = true;
     state.totals.instructions = 1'000'000;
     Lanes lanes = bound_lanes();
-    Windows restored(machine_, lanes, sink_, page_, time_, round_, kLines, 0, Schedule(0, 0, 1'000), state);
+    Windows restored(machine_, model::TimeRules::of_recorder(machine_), lanes, sink_, page_, time_, round_,
+                     kLines, 0, Schedule(0, 0, 1'000), state);
     EXPECT_NE(lanes[0]->attention & kHalted, 0U);
     EXPECT_EQ(lanes[1]->attention & kHalted, 0U);
     EXPECT_NE(lanes[2]->attention & kHalted, 0U);
@@ -358,7 +359,8 @@ TEST_F(WindowsTest, ARestoredGuestThatSleptEndsItsGap) {
     sink_.known_.clock_ns = 2'000;
     time_.ns = 42'000;
     Lanes lanes = bound_lanes();
-    Windows restored(machine_, lanes, sink_, page_, time_, round_, kLines, 0, Schedule(0, 0, 1'000), state);
+    Windows restored(machine_, model::TimeRules::of_recorder(machine_), lanes, sink_, page_, time_, round_,
+                     kLines, 0, Schedule(0, 0, 1'000), state);
     time_.ns += 300;
     EXPECT_TRUE(restored.begin_slice(*lanes[1]));
     EXPECT_EQ(time_.begins.back(), 42'300);

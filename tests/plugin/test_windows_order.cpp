@@ -136,7 +136,7 @@ TEST_F(ConflictTimeTest, AProcessorThatIsLaterDoesNotWait) {
 TEST_F(ConflictTimeTest, OnlyAPollWaitsForLong) {
     slice(0, 900);
     store(0, 70);
-    ASSERT_GT(901 * model::Player::kUnit, model::Player::longest_wait(machine_));
+    ASSERT_GT(901 * model::Player::kUnit, model::TimeRules::of_recorder(machine_).longest_wait());
     load(1, 70);
     EXPECT_EQ(time(1), 1 + transfer_);
     lane(2).slice.paused = true;

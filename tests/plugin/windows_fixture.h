@@ -121,7 +121,11 @@ protected:
     FakeTime time_;
     FakeRound round_;
     PhasePage page_;
-    Windows windows_{machine_, lanes_, sink_, page_, time_, round_, kLines, 0, Schedule(0, 12'000, 6'000),
+    Windows windows_{machine_, model::TimeRules::of_recorder(machine_),
+                     lanes_,   sink_,
+                     page_,    time_,
+                     round_,   kLines,
+                     0,        Schedule(0, 12'000, 6'000),
                      state_,   kFits};
 };
 
