@@ -2,17 +2,33 @@
 // The rules of time: what the recording side expects is what the timing merger finds, where the recording
 // side knows all times and both have the same rules.
 #include <gtest/gtest.h>
+#include <rapidcheck.h>
 
+#include <algorithm>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "fake_round.h"
+#include "fake_time.h"
+#include "memory/hierarchy.h"
+#include "playing_sink.h"
+#include "plugin/windows.h"
+#include "timing/player.h"
 #include "timing/rules.h"
 
 namespace s80::plugin {
 
+using model::Kind;
 using model::TimeRules;
 using model::Wait;
 
 namespace {
 
 constexpr unsigned kGuestProcessors = 4;
+constexpr model::Line kAtOnce = 6;  ///< lines that the processors use in two epochs
+constexpr std::size_t kLines = std::size_t{1} << 16;
+constexpr std::size_t kEvents = 1'000;  ///< of a processor in an epoch
 
 /// Only conflicts take time: misses that memory or the L2 services take none. A nanosecond is 1/256 cycle, so
 /// that the guest's clock is exact.
@@ -29,7 +45,187 @@ model::Machine machine(unsigned epoch_cycles) {
     return m;
 }
 
+/// A guest whose times the recording side knows: all processors load a line before one of them stores to it,
+/// and no line is used for more than two epochs. Accesses that the recording side has forgotten, and stores
+/// of a processor that used a line alone, would have times that it does not know.
+class KnownGuest {
+public:
+    explicit KnownGuest(unsigned epoch_cycles)
+        : machine_(machine(epoch_cycles)),
+          hierarchy_(machine_, model::Protocol::load(S80_CONFIGS "/protocols/mosi.toml"), kLines),
+          player_(hierarchy_) {
+        // The CPI is known from the beginning.
+        model::Player::Clock clock = player_.clock();
+        clock.paces.assign(kGuestProcessors, {model::Player::kUnit, model::Player::kUnit, 0});
+        player_.set_clock(clock);
+        sink_.emplace(player_, kGuestProcessors);
+        for (unsigned p = 0; p < kGuestProcessors; ++p) {
+            lanes_.push_back(std::make_unique<Lane>());
+            lanes_.back()->processor = p;
+            lanes_.back()->attention = 0;
+        }
+        Windows::State state;
+        state.time.clock.runs = true;
+        windows_.emplace(machine_, TimeRules::of_merger(machine_), lanes_, *sink_, page_, time_, round_,
+                         kLines, 0, Schedule(0, 0, 1'000'000'000), state, kEvents);
+    }
+
+    bool block(unsigned processor, std::uint64_t instructions) {
+        do {
+            load_first();
+            if (!begin(processor, instructions)) {
+                return false;
+            }
+        } while (first_line() != loaded_);
+        return true;
+    }
+    void access(model::Line line, Kind kind) {
+        windows_->access(*running_, first_line() + line % kAtOnce, kind);
+    }
+    void interrupt(unsigned target) { windows_->interrupt(*running_, *lanes_[target]); }
+    void pause() {
+        windows_->pause(*running_);
+        running_ = nullptr;
+        compare();
+    }
+    /// Not if the processor is behind the beginning of the epoch: the time of a timer that wakes it would be
+    /// known to one side only.
+    void sleep() {
+        if (running_->time() < 0) {
+            return;
+        }
+        windows_->sleep(*running_);
+        running_ = nullptr;
+        compare();
+    }
+
+    unsigned epochs() const { return compared_; }
+    std::uint64_t waits() {
+        std::uint64_t all = 0;
+        for (unsigned p = 0; p < kGuestProcessors; ++p) {
+            all += hierarchy_.stats().core(model::Stat::order_waits, p);
+        }
+        return all;
+    }
+
+private:
+    model::Line first_line() const {
+        return static_cast<model::Line>(windows_->number() / 2 * kAtOnce % (kLines - kAtOnce));
+    }
+    /// The lines are new in every other epoch.
+    void load_first() {
+        if (first_line() != loaded_) {
+            loaded_ = first_line();
+            to_load_ = model::CoreSet::below(kGuestProcessors);
+        }
+        while (!to_load_.empty()) {
+            for (const unsigned p : to_load_) {
+                if (!begin(p, 1)) {
+                    compute(p);
+                    continue;
+                }
+                if (first_line() != loaded_) {
+                    return load_first();
+                }
+                for (model::Line line = 0; line < kAtOnce; ++line) {
+                    access(line, Kind::load);
+                }
+                to_load_.remove(p);
+            }
+        }
+    }
+    /// The other processors execute, so that it is this one's turn again.
+    void compute(unsigned processor) {
+        for (unsigned p = 0; p < kGuestProcessors; ++p) {
+            if (p != processor) {
+                begin(p, 100);
+            }
+        }
+    }
+    bool begin(unsigned processor, std::uint64_t instructions) {
+        Lane& lane = *lanes_[processor];
+        if (&lane != running_ || windows_->slice_over(lane)) {
+            if (&lane == running_) {
+                windows_->end_slice();
+            }
+            const bool awake = lane.awake();
+            running_ = windows_->begin_slice(lane) ? &lane : nullptr;
+            compare();
+            if (awake && running_ != nullptr && !lane.share.ran(lane.instructions)) {
+                compare_clock(lane);
+            }
+        }
+        if (running_ != nullptr) {
+            lane.instructions += instructions;
+        }
+        return running_ != nullptr;
+    }
+    /// An epoch has been played: the expected times at which it ended are the true ones.
+    void compare() {
+        if (sink_->played == compared_) {
+            return;
+        }
+        compared_ = sink_->played;
+        for (unsigned p = 0; p < kGuestProcessors; ++p) {
+            RC_ASSERT(lanes_[p]->share.begun() == player_.paces()[p].lead);
+        }
+    }
+    /// The guest's clock shows the true time of a processor that begins an epoch.
+    void compare_clock(const Lane& lane) const {
+        const auto epoch = static_cast<std::int64_t>(player_.clock_ns());
+        RC_ASSERT(time_.now() == epoch + std::max<std::int64_t>(lane.share.begun(), 0));
+    }
+
+    const model::Machine machine_;
+    model::Hierarchy hierarchy_;
+    model::Player player_;
+    std::optional<PlayingSink> sink_;
+    FakeTime time_;
+    FakeRound round_;
+    PhasePage page_;
+    Lanes lanes_;
+    std::optional<Windows> windows_;
+    Lane* running_ = nullptr;
+    model::Line loaded_ = model::kNoLine;
+    model::CoreSet to_load_;
+    unsigned compared_ = 0;
+};
+
 }  // namespace
+
+TEST(TimeRules, ExpectedTimesAreTheTrueOnesIfAllTimesAreKnown) {
+    unsigned epochs = 0;
+    std::uint64_t waits = 0;
+    EXPECT_TRUE(rc::check([&epochs, &waits] {
+        enum What : unsigned { load, store, both, pause, sleep, interrupt, kinds };
+        KnownGuest guest(*rc::gen::element(1'000U, 5'000U));
+        const auto steps =
+            *rc::gen::container<std::vector<std::tuple<unsigned, unsigned, model::Line, unsigned>>>(
+                100, rc::gen::tuple(
+                         rc::gen::inRange(0U, kGuestProcessors), rc::gen::inRange(0U, unsigned{kinds}),
+                         rc::gen::inRange<model::Line>(0, kAtOnce), rc::gen::element(1U, 3U, 40U, 700U)));
+        for (const auto& [processor, what, line, instructions] : steps) {
+            if (!guest.block(processor, instructions)) {
+                continue;
+            }
+            switch (what) {
+                case store: guest.access(line, Kind::store); break;
+                case both:
+                    guest.access(line, Kind::load);
+                    guest.access(line, Kind::store);
+                    break;
+                case pause: guest.pause(); break;
+                case sleep: guest.sleep(); break;
+                case interrupt: guest.interrupt(line % kGuestProcessors); break;
+                default: guest.access(line, Kind::load); break;
+            }
+        }
+        epochs += guest.epochs();
+        waits += guest.waits();
+    }));
+    EXPECT_GT(epochs, 500U);
+    EXPECT_GT(waits, 500U);
+}
 
 TEST(TimeRules, AWaitForALineIsChargedUpToOneTransferFromEachProcessor) {
     const TimeRules rules = TimeRules::of_merger(machine(1'000));
