@@ -70,6 +70,10 @@ inline constexpr std::array<std::uint8_t, kContexts> Context::kGroup = [] {
     return group;
 }();
 
+/// From where the data of an access came, from near to far. l2: the core's caches beyond the L1, or the L1 if
+/// it lacked permission. peer: another core's caches.
+enum class Place : std::uint8_t { l1, l2, peer, memory };
+
 /// The source of an L2 miss.
 enum class Source : std::uint8_t { memory, M, O, E, S };
 inline constexpr unsigned kSources = 5;

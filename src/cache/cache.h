@@ -81,7 +81,13 @@ public:
                                 : replacement_.victim(order(set))};
     }
 
-    /// The line that `place` would evict, if it is known in advance; otherwise kNoLine.
+    /// The line that `place` would evict; kNoLine if a way is empty or the policy does not know its next
+    /// victim.
+    Line would_evict(Line line) const {
+        return matches(tags(set_of(line)), kNoLine) != 0 ? kNoLine : next_victim(line);
+    }
+    /// The line that `place` would evict if no way were empty; kNoLine if the policy does not know its next
+    /// victim.
     Line next_victim(Line line) const {
         std::byte* set = set_of(line);
         return replacement_.foreseeable() ? tags(set)[replacement_.next_victim(order(set))] : kNoLine;

@@ -139,11 +139,7 @@ private:
 /// Calls `item` with every array of the model, in the order of the file.
 template <class Fn>
 void each_array(Hierarchy& h, Fn&& item) {
-    for (Hierarchy::Core& core : h.cores()) {
-        for (Cache* cache : {&core.l1i, &core.l1d, &core.l2}) {
-            item(cache->contents());
-        }
-    }
+    h.each_cache([&](Cache& cache) { item(cache.contents()); });
     item(h.stats().all());
 }
 
@@ -154,11 +150,7 @@ Extra pack(const Player& player, Hierarchy& h) {
         words.insert(words.end(), {pace.busy, pace.instructions, static_cast<std::uint64_t>(pace.lead)});
     }
     words.insert(words.end(), clock.base.begin(), clock.base.end());
-    for (Hierarchy::Core& core : h.cores()) {
-        for (Cache* cache : {&core.l1i, &core.l1d, &core.l2}) {
-            words.push_back(cache->replacement().random_state());
-        }
-    }
+    h.each_cache([&](Cache& cache) { words.push_back(cache.replacement().random_state()); });
     return words;
 }
 
@@ -177,11 +169,7 @@ void unpack(const Extra& words, Player& player, Hierarchy& h) {
     clock.base.assign(at, at + h.machine().cores());
     at += h.machine().cores();
     player.set_clock(clock);
-    for (Hierarchy::Core& core : h.cores()) {
-        for (Cache* cache : {&core.l1i, &core.l1d, &core.l2}) {
-            cache->replacement().set_random_state(*at++);
-        }
-    }
+    h.each_cache([&](Cache& cache) { cache.replacement().set_random_state(*at++); });
 }
 
 }  // namespace

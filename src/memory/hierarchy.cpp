@@ -71,34 +71,15 @@ Hierarchy::Hierarchy(const Machine& machine, const Protocol& protocol, std::size
     cores_.reserve(machine_.cores());
     for (unsigned c = 0; c < machine_.cores(); ++c) {
         const Machine& mine = c < machine.cores() ? machine : spare;
-        cores_.push_back({cache(mine.l1i), cache(mine.l1d), cache(mine.l2), machine.latency});
+        cores_.push_back({cache(mine.l1i), cache(mine.l1d), cache(mine.l2)});
     }
-}
-
-State Hierarchy::state(unsigned core, Line line) const {
-    const Held found = held(core, line);
-    return found.slot ? found.cache->block(found.slot).state : protocol_.invalid();
-}
-
-bool Hierarchy::in_l1(unsigned core, Line line, bool instruction) const {
-    const Core& c = cores_[core];
-    return static_cast<bool>((instruction ? c.l1i : c.l1d).find(line));
-}
-
-bool Hierarchy::in_l2(unsigned core, Line line) const {
-    return static_cast<bool>(cores_[core].l2.find(line));
-}
-
-bool Hierarchy::l1_writable(unsigned core, Line line) const {
-    const Cache& l1d = cores_[core].l1d;
-    const Cache::Slot slot = l1d.find(line);
-    return slot && l1d.block(slot).writable;
+    latency_.assign(machine_.cores(), machine.latency);
 }
 
 /// Sets of those that will snoop, and the holders of who will be pushed out.
 void Hierarchy::prefetch_others(unsigned core, Line line, CoreSet others) const {
     for (const unsigned other : others) {
-        const Core& theirs = cores_[other];
+        const CoreCaches& theirs = cores_[other];
         theirs.l2.prefetch(line);
         if (exclusive_) {
             theirs.l1d.prefetch(line);
@@ -117,35 +98,41 @@ void Hierarchy::no_such_way(unsigned way) const {
 }
 
 /// An L1 miss, or (slot: where the line is) a store that lacks permission.
-unsigned Hierarchy::beyond_l1(Access a, Cache::Slot slot) {
+Outcome Hierarchy::beyond_l1(Access a, Cache::Slot slot) {
     if (!slot) {
         ++stats_.kind(Stat::l1_misses, a.core, a.context, a.kind);
     }
     ++stats_.kind(Stat::l2_accesses, a.core, a.context, a.kind);
-    if (witness_ != nullptr) [[unlikely]] {
-        witness_->beyond_l1(a.core, a.line);
+    const Outcome outcome = exclusive_ ? exclusive(a, slot) : inclusive(a);
+    const auto [source, service] = labels(outcome);
+    if (outcome.missed()) {
+        ++stats_.kind(Stat::l2_misses, a.core, a.context, a.kind);
+        ++stats_.source(a.core, a.context, a.kind, source);
+        ++stats_.entry_source(a.context, source);
+    } else if (outcome.upgraded()) {
+        ++stats_.group(Stat::upgrades, a.core, a.context);
+        ++stats_.entry(Stat::entry_upgrades, a.context);
     }
-    return exclusive_ ? exclusive(a, slot) : inclusive(a);
+    stalled(a.core, a.context, a.kind, service, outcome.stall);
+    return outcome;
 }
 
-unsigned Hierarchy::hit_with_effect(Access a, Block& block) {
+Outcome Hierarchy::hit_with_effect(Access a, Block& block) {
     const OwnCell& cell = protocol_.own(own_event(a.kind), block.state);
     if (!cell.possible) {
         impossible(protocol_, "own access", block.state, a.core, a.line);
     }
-    unsigned stall = cores_[a.core].latency.l2_hit;
-    Service service = Service::l2;
+    Outcome outcome{latency_[a.core].l2_hit, Place::l2};
     bool shared = false;
     if (cell.bus != Bus::none) {
         const Snooped found = snoop(a, cell.bus);
         shared = found.shared;
-        ++stats_.group(Stat::upgrades, a.core, a.context);
-        ++stats_.entry(Stat::entry_upgrades, a.context);
-        service = Service::upgrade;
-        stall = cores_[a.core].latency.upgrade + interconnect_.bus(stats_);
-        if (witness_ != nullptr) [[unlikely]] {
-            witness_->upgraded(a.core, a.line, {found.source, found.supplier, found.holders, stall});
-        }
+        outcome = {latency_[a.core].upgrade + interconnect_.bus(stats_),
+                   Place::l2,
+                   found.state,
+                   found.supplier,
+                   cell.bus,
+                   found.holders};
     }
     const State next = shared ? cell.next_shared : cell.next_alone;
     if (next != block.state) {
@@ -155,13 +142,11 @@ unsigned Hierarchy::hit_with_effect(Access a, Block& block) {
         leave_e(a.core, block, Stat::e_to_m);
         change(block, next);
     }
-    stalled(a, service, stall);
-    return stall;
+    return outcome;
 }
 
 /// The core does not hold the line: asks for it. The caller puts the block into a cache.
 Hierarchy::Filled Hierarchy::miss(Access a) {
-    ++stats_.kind(Stat::l2_misses, a.core, a.context, a.kind);
     const OwnCell& cell = protocol_.own(own_event(a.kind), protocol_.invalid());
     if (!cell.possible) {
         impossible(protocol_, "own miss", protocol_.invalid(), a.core, a.line);
@@ -175,20 +160,15 @@ Hierarchy::Filled Hierarchy::miss(Access a) {
     const Party party = a.context.party();
     block.party = static_cast<std::uint8_t>(party) & 7;
     holders_.add(a.line, a.core);
-    ++stats_.source(a.core, a.context, a.kind, found.source);
-    ++stats_.entry_source(a.context, found.source);
     ++stats_.fill(a.core, party, a.kind, entered);
     stats_.party(Stat::e_resident, a.core, party) += block.entered_in_e ? 1U : 0U;
 
-    const bool memory = found.source == Source::memory;
-    const unsigned stall = memory
-                               ? cores_[a.core].latency.memory + interconnect_.bus_and_memory(stats_, a.line)
-                               : cores_[a.core].latency.cache + interconnect_.bus(stats_);
-    stalled(a, memory ? Service::memory : Service::cache, stall);
-    if (witness_ != nullptr) [[unlikely]] {
-        witness_->missed(a.core, a.line, {found.source, found.supplier, found.holders, stall});
-    }
-    return {block, stall};
+    const bool memory = found.supplier == kNobody;
+    const unsigned stall = memory ? latency_[a.core].memory + interconnect_.bus_and_memory(stats_, a.line)
+                                  : latency_[a.core].cache + interconnect_.bus(stats_);
+    return {
+        block,
+        {stall, memory ? Place::memory : Place::peer, found.state, found.supplier, cell.bus, found.holders}};
 }
 
 /// The block leaves the core for want of room. The caller takes it out of the cache.
@@ -197,6 +177,7 @@ void Hierarchy::evict(unsigned core, Line line, Block& block) {
     if (!cell.possible) {
         impossible(protocol_, "own eviction", block.state, core, line);
     }
+    leaves(core, line);
     leave_e(core, block, Stat::e_evicted);
     ++stats_.core(Stat::l2_evictions, core);
     if (cell.writeback) {
@@ -256,8 +237,7 @@ Hierarchy::Snooped Hierarchy::snoop(Access a, Bus bus) {
         const RemoteCell& cell = protocol_.remote(bus, static_cast<State>(best));
         ++stats_.core(Stat::interventions, supplier);
         result.supplier = static_cast<std::uint8_t>(supplier);
-        result.source = static_cast<Source>(
-            1 + static_cast<unsigned>(protocol_.state(static_cast<State>(best)).counts_as));
+        result.state = protocol_.state(static_cast<State>(best)).counts_as;
         result.gives = cell.gives;
         result.given = cell.given;
     }
@@ -273,14 +253,11 @@ void Hierarchy::invalidate(unsigned core, Line line, Held held) {
     }
     held.cache->drop(held.slot);
     holders_.remove(line, core);
-    if (witness_ != nullptr) [[unlikely]] {
-        witness_->lost(core, line);
-    }
 }
 
 /// Where the core keeps the block that has the state: under an inclusive L2 there, otherwise where it is.
 Hierarchy::Held Hierarchy::held(unsigned core, Line line) const {
-    const Core& c = cores_[core];
+    const CoreCaches& c = cores_[core];
     if (exclusive_) {
         for (const Cache* l1 : {&c.l1d, &c.l1i}) {
             if (const Cache::Slot slot = l1->find(line)) {

@@ -9,10 +9,11 @@
 #include "base/core_set.h"
 #include "base/host_memory.h"
 #include "base/types.h"
-#include "cache/cache.h"
+#include "coherence/outcome.h"
 #include "coherence/protocol.h"
-#include "coherence/witness.h"
 #include "machine/machine.h"
+#include "memory/cache_view.h"
+#include "memory/core_caches.h"
 #include "memory/holders.h"
 #include "memory/interconnect.h"
 #include "stats/statistics.h"
@@ -23,6 +24,14 @@ namespace s80::model {
 struct Spares {
     unsigned cores = 0;
     unsigned sets = 2;  ///< of each cache; a power of two
+};
+
+/// Learns which other lines of a core an access moves or evicts.
+class MoveListener {
+public:
+    virtual ~MoveListener() = default;
+    /// The core's copy of the line is about to leave a cache, for another cache of the core or for good.
+    virtual void leaving(unsigned core, Line line) = 0;
 };
 
 class Hierarchy {
@@ -37,11 +46,11 @@ public:
     /// An epoch (`Window`) has ended. The next one begins at that time.
     void window_ended(std::int64_t next) { interconnect_.forget(next, stats_); }
 
-    /// Performs one access of a core. Returns its stall cycles.
-    unsigned access(unsigned core, Line line, Kind kind, Context context) {
+    /// Performs one access of a core.
+    Outcome access(unsigned core, Line line, Kind kind, Context context) {
         const Cache::Slot slot = cores_[core].l1(kind).find(line);
         if (satisfies(cores_[core].l1(kind), slot, kind)) {
-            return 0;
+            return {};
         }
         return beyond_l1({line, kind, context, static_cast<std::uint8_t>(core), kAnyWay}, slot);
     }
@@ -66,7 +75,7 @@ public:
 
     /// One access of an L1-filtered epoch (`placed`, window.h). It finds or fills the given way of its L1.
     /// Throws Error if the L1 has no such way.
-    unsigned access_placed(unsigned core, Line line, Kind kind, Context context, unsigned way) {
+    Outcome access_placed(unsigned core, Line line, Kind kind, Context context, unsigned way) {
         Cache& l1 = cores_[core].l1(kind);
         if (way >= l1.ways()) [[unlikely]] {
             no_such_way(way);
@@ -74,7 +83,7 @@ public:
         const Cache::Slot slot = l1.at(line, way);
         const bool held = l1.line(slot) == line;
         if (held && (kind != Kind::store || l1.block(slot).writable)) {
-            return 0;
+            return {};
         }
         return beyond_l1(
             {line, kind, context, static_cast<std::uint8_t>(core), static_cast<std::uint8_t>(way)},
@@ -89,7 +98,7 @@ public:
 
     /// Host prefetch of the data that an access which leaves the L1 will need soon.
     void prefetch(unsigned core, Line line, Kind kind) const {
-        const Core& mine = cores_[core];
+        const CoreCaches& mine = cores_[core];
         mine.l1(kind).prefetch(line);
         mine.l2.prefetch(line);
         holders_.prefetch(line);
@@ -102,11 +111,8 @@ public:
         }
     }
 
-    /// The state of a line in any cache of a core.
-    State state(unsigned core, Line line) const;
-    bool in_l1(unsigned core, Line line, bool instruction) const;
-    bool in_l2(unsigned core, Line line) const;
-    bool l1_writable(unsigned core, Line line) const;
+    /// The contents of all caches.
+    CacheView caches() const { return {cores_, protocol_, holders_}; }
 
     /// Counts cycles that a processor lost for a reason other than an access.
     void lost(unsigned core, Context context, Service service, std::uint64_t cycles) {
@@ -116,18 +122,22 @@ public:
     const Machine& machine() const { return machine_; }
     const Protocol& protocol() const { return protocol_; }
     std::size_t lines() const { return holders_.lines(); }
-    /// Sets the coherence listener (`Witness`) for further bus requests; null: none.
-    void witness(Witness* witness) { witness_ = witness; }
+    /// Sets the listener of further accesses; null: none.
+    void listen(MoveListener* listener) { listener_ = listener; }
+    /// Multiplies the latencies of a core.
+    void slow_down(unsigned core, unsigned factor) { latency_[core] *= factor; }
     Statistics& stats() { return stats_; }
     const Statistics& stats() const { return stats_; }
 
-    struct Core {
-        Cache l1i, l1d, l2;
-        Latency latency;
-        Cache& l1(Kind kind) { return kind == Kind::ifetch ? l1i : l1d; }
-        const Cache& l1(Kind kind) const { return kind == Kind::ifetch ? l1i : l1d; }
-    };
-    std::vector<Core>& cores() { return cores_; }
+    /// Calls `item(cache)` with each cache, core by core. For code that restores their contents from a file.
+    template <class Fn>
+    void each_cache(Fn&& item) {
+        for (CoreCaches& core : cores_) {
+            for (Cache* cache : {&core.l1i, &core.l1d, &core.l2}) {
+                item(*cache);
+            }
+        }
+    }
     Interconnect& interconnect() { return interconnect_; }
 
     /// Lines for which memory keeps assuming that sharers remain (leaves_shared), for a file.
@@ -148,16 +158,16 @@ private:
         std::uint8_t way;  ///< of the L1, or kAnyWay
     };
     struct Snooped {
-        Source source = Source::memory;
-        bool shared = false;  ///< another cache keeps a copy, or memory assumes so
-        bool gives = false;   ///< the supplier determines the state in which the requester fills
+        StateClass state = StateClass::none;  ///< of the supplier
+        bool shared = false;                  ///< another cache keeps a copy, or memory assumes so
+        bool gives = false;  ///< the supplier determines the state in which the requester fills
         State given = 0;
         std::uint8_t supplier = kNobody;
         CoreSet holders;  ///< sharers: other cores that had a copy
     };
     struct Filled {
         Block block;
-        unsigned stall;
+        Outcome outcome;
     };
     struct Held {
         const Cache* cache;
@@ -175,29 +185,30 @@ private:
     CoreSet cores_among(CoreSet holders) const { return holders - memory_number_; }
     bool memory_among(CoreSet holders) const { return !(holders & memory_number_).empty(); }
     [[noreturn]] void no_such_way(unsigned way) const;
-    unsigned beyond_l1(Access a, Cache::Slot slot);
+    Outcome beyond_l1(Access a, Cache::Slot slot);
     // One core's organisation
-    unsigned inclusive(Access a);
+    Outcome inclusive(Access a);
     Cache::Slot make_room(unsigned core, Line line);
     void fill_l1(Access a, Block& block);
     void drop_from_l1s(unsigned core, Line line, Block block);
-    unsigned exclusive(Access a, Cache::Slot slot);
+    Outcome exclusive(Access a, Cache::Slot slot);
     void move_to_l2(unsigned core, const Cache& from, Cache::Slot slot);
     // The protocol's own side
     static constexpr unsigned quiet_bit(Kind kind, State state) {
         return static_cast<unsigned>(kind) * kMaxStates + state;
     }
-    /// The core holds the line: applies the access to the block. Returns the stall cycles.
-    unsigned hit(Access a, Block& block) {
+    /// The core holds the line: applies the access to the block.
+    Outcome hit(Access a, Block& block) {
         if ((quiet_ >> quiet_bit(a.kind, block.state) & 1) != 0) [[likely]] {
-            stalled(a, Service::l2, cores_[a.core].latency.l2_hit);
-            return cores_[a.core].latency.l2_hit;
+            return {latency_[a.core].l2_hit, Place::l2};
         }
         return hit_with_effect(a, block);
     }
-    unsigned hit_with_effect(Access a, Block& block);
-    void stalled(Access a, Service service, unsigned cycles) {
-        stalled(a.core, a.context, a.kind, service, cycles);
+    Outcome hit_with_effect(Access a, Block& block);
+    void leaves(unsigned core, Line line) {
+        if (listener_ != nullptr) [[unlikely]] {
+            listener_->leaving(core, line);
+        }
     }
     void stalled(unsigned core, Context context, Kind kind, Service service, std::uint64_t cycles) {
         stats_.stall(core, context, kind, service) += cycles;
@@ -219,11 +230,12 @@ private:
     std::uint32_t quiet_ = 0;  ///< accesses that leave a block unchanged: one bit per kind and state
     CoreSet memory_number_;    ///< Holders::kMemory, if memory remembers sharers in this protocol
     HostMemory memory_;        ///< of all caches
-    std::vector<Core> cores_;
+    std::vector<CoreCaches> cores_;
+    std::vector<Latency> latency_;  ///< by core
     Holders holders_;
     Statistics stats_;
     Interconnect interconnect_;
-    Witness* witness_ = nullptr;
+    MoveListener* listener_ = nullptr;
 };
 
 }  // namespace s80::model

@@ -9,8 +9,8 @@ namespace s80::model {
 /// 1. A line in the wrong L1 goes to the L2. 2. The victim of the L1 goes there too. 3. Now there is room:
 /// the line comes from the L2, or from the bus. Each move to the L2 may evict from it, even the line that is
 /// asked for.
-unsigned Hierarchy::exclusive(Access a, Cache::Slot slot) {
-    Core& mine = cores_[a.core];
+Outcome Hierarchy::exclusive(Access a, Cache::Slot slot) {
+    CoreCaches& mine = cores_[a.core];
     Cache& l1 = mine.l1(a.kind);
     if (slot) {
         return hit(a, l1.block(slot));
@@ -38,12 +38,13 @@ unsigned Hierarchy::exclusive(Access a, Cache::Slot slot) {
     }
     const Filled filled = miss(a);
     l1.put(slot, a.line, filled.block);
-    return filled.stall;
+    return filled.outcome;
 }
 
 void Hierarchy::move_to_l2(unsigned core, const Cache& from, Cache::Slot slot) {
     Cache& l2 = cores_[core].l2;
     const Line line = from.line(slot);
+    leaves(core, line);
     const Cache::Slot to = l2.place(line);
     if (const Line victim = l2.line(to); victim != kNoLine) {
         evict(core, victim, l2.block(to));

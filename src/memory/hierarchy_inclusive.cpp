@@ -5,21 +5,21 @@
 
 namespace s80::model {
 
-unsigned Hierarchy::inclusive(Access a) {
+Outcome Hierarchy::inclusive(Access a) {
     Cache& l2 = cores_[a.core].l2;
     Cache::Slot slot = l2.find(a.line);
-    unsigned stall = 0;
+    Outcome outcome;
     if (slot) [[likely]] {
-        stall = hit(a, l2.block(slot));
+        outcome = hit(a, l2.block(slot));
     } else {
         const Filled filled = miss(a);
         slot = make_room(a.core, a.line);
         l2.put(slot, a.line, filled.block);
-        stall = filled.stall;
+        outcome = filled.outcome;
     }
     l2.touch(slot);
     fill_l1(a, l2.block(slot));
-    return stall;
+    return outcome;
 }
 
 /// The slot of the L2 where the line is to be put, its old block gone.
@@ -38,7 +38,7 @@ Cache::Slot Hierarchy::make_room(unsigned core, Line line) {
 /// store drops the instruction copy, a fetch takes the store permission back, and a load gets it only
 /// when there is no instruction copy.
 void Hierarchy::fill_l1(Access a, Block& block) {
-    Core& mine = cores_[a.core];
+    CoreCaches& mine = cores_[a.core];
     const bool fetch = a.kind == Kind::ifetch;
     const Cache::Slot other = fetch ? (block.was_in_l1d ? mine.l1d.find(a.line) : Cache::Slot{})
                                     : (block.was_in_l1i ? mine.l1i.find(a.line) : Cache::Slot{});
@@ -55,6 +55,9 @@ void Hierarchy::fill_l1(Access a, Block& block) {
     }
     if (!slot) {
         slot = a.way == kAnyWay ? l1.place(a.line) : l1.at(a.line, a.way);
+        if (const Line victim = l1.line(slot); victim != kNoLine) {
+            leaves(a.core, victim);
+        }
         l1.put(slot, a.line, Block{});
         if (a.way == kAnyWay) {
             l1.touch(slot);

@@ -2,6 +2,7 @@
 #include "observe/attribution.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace s80::model {
 
@@ -22,7 +23,7 @@ std::uint64_t time_ns(const Player& player, std::uint64_t clock_hz, std::int64_t
     return player.clock_ns() + static_cast<std::uint64_t>(cycles * kNs / static_cast<double>(clock_hz));
 }
 
-Attribution::Attribution(Hierarchy& hierarchy, const Player& player, Sink sink)
+Attribution::Attribution(const Hierarchy& hierarchy, const Player& player, Sink sink)
     : hierarchy_(hierarchy),
       player_(player),
       sink_(std::move(sink)),
@@ -46,9 +47,8 @@ void Attribution::start() {
         taken_.assign(1, {});
         shadows_.assign(shadows_.size(), Shadow(core_lines(hierarchy_.machine())));
     }
-    hierarchy_.witness(this);
     for (unsigned core = 0; core < hierarchy_.machine().cores(); ++core) {
-        const Hierarchy::Core& caches = hierarchy_.cores()[core];
+        const CoreCaches& caches = hierarchy_.caches().core(core);
         for (const Cache* cache : {&caches.l2, &caches.l1i, &caches.l1d}) {
             cache->each_line([&](Line line) {
                 ever_[line].add(core);
@@ -63,11 +63,15 @@ void Attribution::end(const Window& window) {
         start();
     } else if (window.mark == Mark::measure_end && active_) {
         active_ = false;
-        hierarchy_.witness(nullptr);
     }
 }
 
 void Attribution::event(unsigned processor, const Event& event, std::int64_t clock) {
+    if (active_ && event.op == Op::device_write) {  // of the whole line
+        for (const unsigned core : hierarchy_.caches().sharers(event.line)) {
+            lost(core, event.line, std::numeric_limits<std::uint16_t>::max());
+        }
+    }
     if (!active_ || !event.is_access()) {
         return;
     }
@@ -86,12 +90,30 @@ void Attribution::event(unsigned processor, const Event& event, std::int64_t clo
     }
 }
 
-void Attribution::beyond_l1(unsigned core, Line line) {
-    in_shadow_ = shadows_[core].holds(line);
+/// A core whose copy is gone after the request has lost it to the requester.
+void Attribution::beyond_l1(const Outcome& outcome) {
+    if (!active_) {
+        return;
+    }
+    const unsigned core = processor_ / hierarchy_.machine().threads_per_core;
+    const Line line = event_->line;
+    const bool in_shadow = shadows_[core].holds(line);
     shadows_[core].touch(line);
+    for (const unsigned other : outcome.had_copies - hierarchy_.caches().sharers(line)) {
+        lost(other, line, note_->writes);
+    }
+    if (outcome.missed()) {
+        missed(core, line, in_shadow, request(core, outcome));
+    } else if (outcome.upgraded()) {
+        Miss miss = request(core, outcome);
+        miss.request = Request::upgrade;
+        stored(core, line);
+        sink_(miss);
+    }
 }
 
-void Attribution::lost(unsigned core, Line line) {
+/// writes: the granules that the access which took the copy writes.
+void Attribution::lost(unsigned core, Line line, std::uint16_t writes) {
     std::uint32_t& number = numbers_[line];
     if (number == 0) {
         number = static_cast<std::uint32_t>(taken_.size());
@@ -99,13 +121,12 @@ void Attribution::lost(unsigned core, Line line) {
     }
     Taken& taken = taken_[number];
     taken.lost.add(core);
-    taken.foreign[core] = note_->writes;  // by the access that took it
+    taken.foreign[core] = writes;
     shadows_[core].drop(line);
 }
 
-void Attribution::missed(unsigned core, Line line, const Answered& answer) {
+void Attribution::missed(unsigned core, Line line, bool in_shadow, Miss miss) {
     Taken& taken = taken_[numbers_[line]];
-    Miss miss = request(core, line, answer);
     if (taken.lost.has(core)) {
         miss.reason = Reason::coherence;
         miss.foreign = taken.foreign[core];
@@ -115,7 +136,7 @@ void Attribution::missed(unsigned core, Line line, const Answered& answer) {
     } else if (!ever_[line].has(core)) {
         miss.reason = Reason::cold;
     } else {
-        miss.reason = in_shadow_ ? Reason::conflict : Reason::capacity;
+        miss.reason = in_shadow ? Reason::conflict : Reason::capacity;
     }
     ever_[line].add(core);
     if (miss.kind == Kind::store) {
@@ -133,32 +154,25 @@ void Attribution::stored(unsigned core, Line line) {
     }
 }
 
-void Attribution::upgraded(unsigned core, Line line, const Answered& answer) {
-    Miss miss = request(core, line, answer);
-    miss.request = Request::upgrade;
-    stored(core, line);
-    sink_(miss);
-}
-
-Miss Attribution::request(unsigned core, Line line, const Answered& answer) const {
+Miss Attribution::request(unsigned core, const Outcome& outcome) const {
     const Machine& machine = hierarchy_.machine();
     Miss miss;
     miss.time_ns = time_ns(player_, machine.clock_hz, clock_);
     miss.pc = note_->pc;
     miss.address = note_->address;
-    miss.physical = static_cast<std::uint64_t>(line) * machine.line_bytes;
+    miss.physical = static_cast<std::uint64_t>(event_->line) * machine.line_bytes;
     miss.who = note_->who;
-    miss.holders = answer.holders;
+    miss.holders = outcome.had_copies;
     miss.reads = note_->reads;
     miss.writes = note_->writes;
     miss.core = static_cast<std::uint8_t>(core);
     miss.processor = static_cast<std::uint8_t>(processor_);
     miss.kind = event_->kind();
-    miss.source = answer.source;
-    miss.supplier = answer.supplier;
+    miss.source = labels(outcome).source;
+    miss.supplier = outcome.supplier;
     miss.context = event_->context;
     miss.size = note_->size;
-    miss.stall = answer.stall;
+    miss.stall = outcome.stall;
     return miss;
 }
 

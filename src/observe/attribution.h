@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Miss attribution: records each bus request with its task, address, reason, and the bytes of the line that
-// other cores have written since. A coherence listener: it observes the timing merger (`Player`) and changes
-// nothing.
+// other cores have written since. It observes the timing merger (`Player`) and changes nothing.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -11,7 +10,7 @@
 #include "base/core_set.h"
 #include "base/host_memory.h"
 #include "cache/shadow.h"
-#include "coherence/witness.h"
+#include "coherence/outcome.h"
 #include "memory/hierarchy.h"
 #include "timing/player.h"
 
@@ -60,23 +59,20 @@ struct Miss {
 };
 static_assert(sizeof(Miss) == 64);
 
-class Attribution final : public Observer, public Witness {
+class Attribution final : public Observer {
 public:
     using Sink = std::function<void(const Miss&)>;
 
     /// Passes the requests of `hierarchy` between the marks measure_begin and measure_end to `sink`. There
     /// may be several such regions. The streams of the epochs must have notes. All arguments must outlive
     /// this object.
-    Attribution(Hierarchy& hierarchy, const Player& player, Sink sink);
+    Attribution(const Hierarchy& hierarchy, const Player& player, Sink sink);
 
     void begin(const Window& window) override { window_ = &window; }
     void event(unsigned processor, const Event& event, std::int64_t clock) override;
     void end(const Window& window) override;
 
-    void beyond_l1(unsigned core, Line line) override;
-    void missed(unsigned core, Line line, const Answered& answer) override;
-    void upgraded(unsigned core, Line line, const Answered& answer) override;
-    void lost(unsigned core, Line line) override;
+    void beyond_l1(const Outcome& outcome) override;
 
     /// Whether a region has begun and not ended.
     bool active() const { return active_; }
@@ -90,10 +86,12 @@ private:
         std::array<std::uint16_t, kMaxCores> foreign{};  ///< granules that other cores wrote since
     };
     void start();
+    void lost(unsigned core, Line line, std::uint16_t writes);
+    void missed(unsigned core, Line line, bool in_shadow, Miss miss);
     void stored(unsigned core, Line line);
-    Miss request(unsigned core, Line line, const Answered& answer) const;
+    Miss request(unsigned core, const Outcome& outcome) const;
 
-    Hierarchy& hierarchy_;
+    const Hierarchy& hierarchy_;
     const Player& player_;
     const Sink sink_;
     bool active_ = false;
@@ -105,7 +103,6 @@ private:
     const Note* note_ = nullptr;
     unsigned processor_ = 0;
     std::int64_t clock_ = 0;
-    bool in_shadow_ = false;  ///< whether the core's shadow tags held the line before the access
 
     HostMemory number_memory_;
     HostMemory ever_memory_;

@@ -57,7 +57,7 @@ void Recorder::start_model() {
     const std::uint64_t lines = (ram_.end() + behind) >> line_shift_;
     hierarchy_ = std::make_unique<model::Hierarchy>(machine_, *protocol_, lines);
     for (unsigned core = machine_.cores() / 2; core < machine_.cores(); ++core) {
-        hierarchy_->cores()[core].latency *= static_cast<unsigned>(arguments_.slow);
+        hierarchy_->slow_down(core, static_cast<unsigned>(arguments_.slow));
     }
     player_ = std::make_unique<model::Player>(*hierarchy_);
     Windows::State state;

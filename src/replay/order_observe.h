@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The effect of one access on all caches, found by comparing them before and after. It serves teaching, and
-// counts in finer categories than the model's statistics. The normal access path is not affected.
+// The effect of one access on all caches, for teaching and for counts in finer categories than the model's
+// statistics.
 #pragma once
 #include <optional>
 #include <vector>
@@ -48,23 +48,27 @@ struct Effect {
     std::vector<Change> moved;
 };
 
-class Observed {
+/// Plays accesses and collects the effect of each: the outcome, the copies of the line before and after, and
+/// the lines that the hierarchy reports as moved.
+class Observed final : public model::MoveListener {
 public:
-    explicit Observed(model::Hierarchy& hierarchy) : hierarchy_(hierarchy) {}
+    explicit Observed(model::Hierarchy& hierarchy) : hierarchy_(hierarchy) { hierarchy_.listen(this); }
+    ~Observed() override { hierarchy_.listen(nullptr); }
+    Observed(const Observed&) = delete;
+    Observed& operator=(const Observed&) = delete;
 
     /// Plays one access. The result is valid until the next call.
     const Effect& access(const Access& access);
 
-    Held held(unsigned core, model::Line line) const;
+    void leaving(unsigned core, model::Line line) override;
 
 private:
-    void remember(unsigned core, model::Line line, model::Kind kind);
-    void remember_set(unsigned core, const model::Cache& cache, model::Line line);
+    Held held(unsigned core, model::Line line) const;
+    unsigned rank(model::Line line) const;
 
     model::Hierarchy& hierarchy_;
     Effect effect_;
-    std::vector<Change> lines_;  ///< lines of the requester that the access may move
-    std::vector<std::uint64_t> interventions_;
+    std::vector<unsigned> ranks_;  ///< of the moved lines
 };
 
 }  // namespace s80::replay

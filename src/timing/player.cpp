@@ -157,6 +157,17 @@ inline void Player::look_ahead(const Cursor& cursor, const Event* at) const {
     }
 }
 
+template <bool kObserved>
+inline void Player::observed(const Outcome& outcome) const {
+    if constexpr (kObserved) {
+        if (outcome.place != Place::l1) {
+            for (Observer* const observer : observers_) {
+                observer->beyond_l1(outcome);
+            }
+        }
+    }
+}
+
 /// Plays one processor up to `until`, or until it waits, or its stream ends. The turn ends at that moment,
 /// whether or not there is an event: so the order in which processors play does not depend on events that an
 /// L1 absorbs, and a filtered capture replays in the order of its run. Events without instructions between
@@ -204,7 +215,7 @@ template <bool kPlaced, bool kObserved, bool kShared>
         }
     }
     if (event.is_access()) {
-        return play_access<kPlaced, kShared>(turn, event);
+        return play_access<kPlaced, kObserved, kShared>(turn, event);
     }
     switch (event.op) {
         case Op::after: return play_edge(turn, event);
@@ -216,18 +227,22 @@ template <bool kPlaced, bool kObserved, bool kShared>
     }
 }
 
-template <bool kPlaced, bool kShared>
+template <bool kPlaced, bool kObserved, bool kShared>
 [[gnu::always_inline]] inline bool Player::play_access(Turn& turn, const Event& event) {
     Cursor& cursor = turn.cursor;
     const std::int64_t when = turn.clock;
     const Kind kind = event.kind();
     if constexpr (kPlaced) {
         hierarchy_.now(static_cast<std::int64_t>(cycles_) + when);
-        turn.clock +=
-            kUnit * hierarchy_.access_placed(cursor.core, event.line, kind, event.context, event.l1_way());
+        const Outcome outcome =
+            hierarchy_.access_placed(cursor.core, event.line, kind, event.context, event.l1_way());
+        observed<kObserved>(outcome);
+        turn.clock += kUnit * outcome.stall;
     } else if (!turn.l1s.satisfy(event.line, kind)) {
         hierarchy_.now(static_cast<std::int64_t>(cycles_) + when);
-        const std::int64_t stall = kUnit * hierarchy_.access(cursor.core, event.line, kind, event.context);
+        const Outcome outcome = hierarchy_.access(cursor.core, event.line, kind, event.context);
+        observed<kObserved>(outcome);
+        const std::int64_t stall = kUnit * outcome.stall;
         turn.clock += stall;
         if (event.stall_is_known()) [[unlikely]] {
             cursor.conflicts += stall;

@@ -22,6 +22,8 @@ public:
     /// Called before the hierarchy performs the event. `clock`: the processor's, in 1/256 cycle since the
     /// epoch began.
     virtual void event(unsigned processor, const Event& event, std::int64_t clock) = 0;
+    /// The access of the last event went beyond its L1.
+    virtual void beyond_l1(const Outcome&) {}
     /// All streams of the epoch have ended; clock and statistics are up to date.
     virtual void end(const Window& window) = 0;
 };
@@ -123,12 +125,14 @@ private:
         std::int64_t clock = 0;    ///< the processor's; the cursor's is up to date where `cursor` is read
         std::uint64_t instructions = 0;
     };
+    template <bool kObserved>
+    void observed(const Outcome& outcome) const;
     template <bool kPlaced, bool kObserved, bool kShared>
     void run(unsigned processor, std::int64_t until);
     // One for each kind of event. False: the turn ends after this event.
     template <bool kPlaced, bool kObserved, bool kShared>
     bool play(Turn& turn, const Event& event);
-    template <bool kPlaced, bool kShared>
+    template <bool kPlaced, bool kObserved, bool kShared>
     bool play_access(Turn& turn, const Event& event);
     bool play_edge(Turn& turn, const Event& event);
     bool play_signal(Turn& turn, const Event& event);

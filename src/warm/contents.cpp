@@ -32,7 +32,7 @@ const char* place_name(Place place) {
     }
 }
 
-const Cache& cache_of(const Hierarchy::Core& core, Place place) {
+const Cache& cache_of(const model::CoreCaches& core, Place place) {
     switch (place) {
         case Place::l1i: return core.l1i;
         case Place::l1d: return core.l1d;
@@ -48,10 +48,10 @@ std::vector<Copy> contents(const Cache& cache, Line set) {
     return lines;
 }
 
-void Census::add(unsigned cores, Hierarchy& hierarchy) {
+void Census::add(unsigned cores, const Hierarchy& hierarchy) {
     for (unsigned c = 0; c < cores; ++c) {
         for (const Place place : kAll) {
-            const Cache& cache = cache_of(hierarchy.cores()[c], place);
+            const Cache& cache = cache_of(hierarchy.caches().core(c), place);
             for (Line set = 0; set < cache.sets(); ++set) {
                 for (const Copy& copy : contents(cache, set)) {
                     ++lines_[static_cast<unsigned>(place)][copy.state];
@@ -78,13 +78,13 @@ std::string Census::json() const {
     return out + '}';
 }
 
-std::string difference(unsigned cores, Hierarchy& wanted, Hierarchy& made) {
+std::string difference(unsigned cores, const Hierarchy& wanted, const Hierarchy& made) {
     for (unsigned c = 0; c < cores; ++c) {
         for (const Place place : kAll) {
-            const Cache& mine = cache_of(wanted.cores()[c], place);
+            const Cache& mine = cache_of(wanted.caches().core(c), place);
             for (Line set = 0; set < mine.sets(); ++set) {
                 const auto before = contents(mine, set);
-                const auto after = contents(cache_of(made.cores()[c], place), set);
+                const auto after = contents(cache_of(made.caches().core(c), place), set);
                 if (before != after) {
                     return "set " + std::to_string(set) + " of core " + std::to_string(c) + "'s " +
                            place_name(place) + " has " + text(after, wanted.protocol()) + " instead of " +
@@ -93,10 +93,10 @@ std::string difference(unsigned cores, Hierarchy& wanted, Hierarchy& made) {
             }
         }
     }
-    for (unsigned c = cores; c < made.cores().size(); ++c) {
+    for (unsigned c = cores; c < made.caches().cores(); ++c) {
         for (const Place place : kAll) {
             std::string kept;
-            cache_of(made.cores()[c], place).each_line([&](Line line) {
+            cache_of(made.caches().core(c), place).each_line([&](Line line) {
                 if (line < wanted.lines()) {
                     kept = "the spare core " + std::to_string(c) + " holds line " + std::to_string(line);
                 }

@@ -13,7 +13,7 @@ namespace s80::replay {
 enum class Place : std::uint8_t { l1i, l1d, l2 };
 inline constexpr unsigned kPlaces = 3;
 const char* place_name(Place place);
-const model::Cache& cache_of(const model::Hierarchy::Core& core, Place place);
+const model::Cache& cache_of(const model::CoreCaches& core, Place place);
 
 struct Copy {
     model::Line line = model::kNoLine;
@@ -27,7 +27,7 @@ std::vector<Copy> contents(const model::Cache& cache, model::Line set);
 /// The number of lines of all cores, by place and state.
 struct Census {
     explicit Census(const model::Protocol& protocol) : protocol_(protocol) {}
-    void add(unsigned cores, model::Hierarchy& hierarchy);
+    void add(unsigned cores, const model::Hierarchy& hierarchy);
     /// {"l2": {"E": 12, ...}, ...}
     std::string json() const;
 
@@ -38,6 +38,6 @@ private:
 
 /// The first difference between the first `cores` cores of two hierarchies, and between their memories, as a
 /// sentence; empty: none. All other cores of `made` are spare cores. They must not hold a line of `wanted`.
-std::string difference(unsigned cores, model::Hierarchy& wanted, model::Hierarchy& made);
+std::string difference(unsigned cores, const model::Hierarchy& wanted, const model::Hierarchy& made);
 
 }  // namespace s80::replay

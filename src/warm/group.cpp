@@ -53,10 +53,10 @@ Names::Names(const model::Protocol& protocol) {
     s = protocol.find("S");
 }
 
-Group::Group(const Layout& layout, const Names& names, unsigned number_, model::Hierarchy& state)
+Group::Group(const Layout& layout, const Names& names, unsigned number_, const model::Hierarchy& state)
     : number(number_), cores(layout.cores) {
     const auto read = [&](unsigned core, Place place, Sets& sets) {
-        const model::Cache& cache = cache_of(state.cores()[core], place);
+        const model::Cache& cache = cache_of(state.caches().core(core), place);
         for (Line set = number; set < cache.sets(); set += layout.groups) {
             auto lines = contents(cache, set);
             for (const Copy& copy : lines) {

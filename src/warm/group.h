@@ -58,7 +58,7 @@ struct Wanted {
 
 /// The wanted contents of one group.
 struct Group {
-    Group(const Layout& layout, const Names& names, unsigned number, model::Hierarchy& state);
+    Group(const Layout& layout, const Names& names, unsigned number, const model::Hierarchy& state);
 
     using Sets = std::unordered_map<model::Line, std::vector<Copy>>;  ///< by set, the oldest line first
     struct PerCore {

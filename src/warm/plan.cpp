@@ -205,7 +205,7 @@ void Planner::fill_l1(unsigned core, Place place, bool last) {
 }
 
 void Planner::push_out(unsigned core, Place place) {
-    const Cache& l1 = cache_of(made_.cores()[core], place);
+    const Cache& l1 = cache_of(made_.caches().core(core), place);
     for (Line set = group_->number; set < sets(place); set += layout_.groups) {
         unsigned used = 0;
         const auto leftover = [&] {
@@ -225,7 +225,7 @@ void Planner::push_out(unsigned core, Place place) {
 void Planner::arrange(unsigned core, Place place) {
     for (Line set = group_->number; set < sets(place); set += layout_.groups) {
         const auto& lines = lines_of(wanted(core, place), set);
-        if (contents(cache_of(made_.cores()[core], place), set) != lines) {
+        if (contents(cache_of(made_.caches().core(core), place), set) != lines) {
             for (const Copy& copy : lines) {
                 access(core, kind_of(place), copy.line);
             }
@@ -257,13 +257,12 @@ void Planner::enter(unsigned core, Line line, Place place) {
 
 /// Touches the lines that shall stay in the L1, so that another line, or none, is the victim.
 void Planner::make_room(unsigned core, Line line, Place place) {
-    model::Hierarchy::Core& mine = made_.cores()[core];
-    Cache& l1 = place == Place::l1i ? mine.l1i : mine.l1d;
+    const Cache& l1 = cache_of(made_.caches().core(core), place);
     if (l1.find(line)) {
         return;
     }
     for (unsigned way = 0; way < l1.ways(); ++way) {
-        const Line victim = l1.line(l1.place(line));
+        const Line victim = l1.would_evict(line);
         if (victim == model::kNoLine || !stays(core, victim, place)) {
             return;
         }
@@ -279,12 +278,12 @@ void Planner::flush(unsigned spare) {
 }
 
 void Planner::access(unsigned core, Kind kind, Line line) {
-    const unsigned stall = made_.access(core, line, kind, {});
+    const unsigned stall = made_.access(core, line, kind, {}).stall;
     steps_.push_back({line, static_cast<std::uint8_t>(core), kind, 1 + stall});
 }
 
 bool Planner::held(unsigned core, Line line) const {
-    return made_.state(core, line) != made_.protocol().invalid();
+    return made_.caches().state(core, line) != made_.protocol().invalid();
 }
 
 /// Whether the L1 shall keep the line: in the end, or (a dummy line) until the writer takes it.

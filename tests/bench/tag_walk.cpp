@@ -10,8 +10,8 @@ void TagWalk::event(unsigned processor, const model::Event& event, std::int64_t)
     const auto core = static_cast<std::uint8_t>(processor / hierarchy_.machine().threads_per_core);
     const auto kind = static_cast<model::Kind>(event.op);
     const bool allowed = kind == model::Kind::store
-                             ? hierarchy_.l1_writable(core, event.line)
-                             : hierarchy_.in_l1(core, event.line, kind == model::Kind::ifetch);
+                             ? hierarchy_.caches().l1_writable(core, event.line)
+                             : hierarchy_.caches().in_l1(core, event.line, kind == model::Kind::ifetch);
     holders_.add(event.line, core);  // so that the host has memory behind it
     accesses_.push_back({event.line, core, kind, !allowed});
 }
@@ -19,7 +19,7 @@ void TagWalk::event(unsigned processor, const model::Event& event, std::int64_t)
 std::uint64_t TagWalk::walk() const {
     std::uint64_t found = 0;
     for (const Access& a : accesses_) {
-        const model::Hierarchy::Core& core = hierarchy_.cores()[a.core];
+        const model::CoreCaches& core = hierarchy_.caches().core(a.core);
         found += core.l1(a.kind).find(a.line).way;
         if (a.beyond_l1) {
             found += core.l2.find(a.line).way;

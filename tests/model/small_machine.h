@@ -49,10 +49,12 @@ protected:
     Hierarchy h;
     Context user{Privilege::user, Party::session};
 
-    unsigned load(unsigned core, Line line) { return h.access(core, line, Kind::load, user); }
-    unsigned store(unsigned core, Line line) { return h.access(core, line, Kind::store, user); }
-    unsigned fetch(unsigned core, Line line) { return h.access(core, line, Kind::ifetch, user); }
-    std::string state(unsigned core, Line line = X) { return h.protocol().state(h.state(core, line)).name; }
+    unsigned load(unsigned core, Line line) { return h.access(core, line, Kind::load, user).stall; }
+    unsigned store(unsigned core, Line line) { return h.access(core, line, Kind::store, user).stall; }
+    unsigned fetch(unsigned core, Line line) { return h.access(core, line, Kind::ifetch, user).stall; }
+    std::string state(unsigned core, Line line = X) {
+        return h.protocol().state(h.caches().state(core, line)).name;
+    }
     std::uint64_t sum(Stat s) { return h.stats().sum(s); }
     std::uint64_t source(unsigned core, Kind kind, Source s) { return h.stats().source(core, user, kind, s); }
 

@@ -49,6 +49,22 @@ TEST_F(AttributionTest, LogsTheMeasuredRegionAlone) {
     EXPECT_EQ(log[0].physical, std::uint64_t{X2} * 128);
 }
 
+TEST_F(AttributionTest, WriteOfADeviceTakesTheWholeLineFromItsHolders) {
+    mark(Mark::measure_begin);
+    Window window(3);
+    Stream& s = window.streams[1];
+    s.events = {Event::device(true, X)};
+    s.notes = {Note{}};
+    s.size = 1;
+    s.ran = s.runs_on = true;
+    load(0, X);
+    player.play(window);
+    load(0, X, 7);
+    ASSERT_EQ(log.size(), 2U);
+    EXPECT_EQ(log.back().reason, Reason::coherence);
+    EXPECT_EQ(log.back().sharing, Sharing::true_sharing);
+}
+
 TEST_F(AttributionTest, EachRegionBeginsAnew) {
     mark(Mark::measure_begin);
     load(0, X);

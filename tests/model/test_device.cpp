@@ -20,7 +20,7 @@ TEST_F(Device, AfterAReadTheNextStoreIsSeenByTheL2) {
     given('M');
     store(0, X);  // into the L1D, which may store from now on
     h.device_read(X);
-    EXPECT_FALSE(h.l1_writable(0, X));
+    EXPECT_FALSE(h.caches().l1_writable(0, X));
     store(0, X);
     EXPECT_EQ(state(0), "M");
     EXPECT_EQ(sum(Stat::upgrades), 1U);
@@ -49,7 +49,7 @@ TEST_F(Device, WriteLeavesNoCopyAndWritesNothingBack) {
         h.device_write(X);
         for (unsigned core = 0; core < 3; ++core) {
             EXPECT_EQ(state(core), "I");
-            EXPECT_FALSE(h.in_l1(core, X, false));
+            EXPECT_FALSE(h.caches().in_l1(core, X, false));
         }
         EXPECT_EQ(sum(Stat::l2_writebacks), 0U);
         EXPECT_EQ(load(2, X), kMemory);
@@ -76,7 +76,7 @@ TEST(DeviceOfAnyProtocol, ReadLeavesNothingDirty) {
             }
             h.device_read(4);
             for (const unsigned core : {0U, 1U}) {
-                const State now = h.state(core, 4);
+                const State now = h.caches().state(core, 4);
                 EXPECT_TRUE(now == h.protocol().invalid() ||
                             !h.protocol().own(OwnEvent::evict, now).writeback)
                     << name;

@@ -23,8 +23,8 @@ protected:
 
     /// Where core 0 holds a line: D, I (L1s), 2, or what of them.
     std::string where(Line line, unsigned core = 0) const {
-        return std::string(h.in_l1(core, line, false) ? "D" : "") + (h.in_l1(core, line, true) ? "I" : "") +
-               (h.in_l2(core, line) ? "2" : "");
+        return std::string(h.caches().in_l1(core, line, false) ? "D" : "") +
+               (h.caches().in_l1(core, line, true) ? "I" : "") + (h.caches().in_l2(core, line) ? "2" : "");
     }
 };
 
@@ -221,15 +221,17 @@ TEST_P(ExclusivePolicies, NoLineIsHeldTwiceAndTheIdentitiesClose) {
         const auto line = static_cast<Line>((random >> 8) % kLines);
         const auto core = static_cast<unsigned>(random % 3);
         h.access(core, line, static_cast<Kind>(random >> 40 & 3), user);
-        ASSERT_LE(h.in_l1(core, line, true) + h.in_l1(core, line, false) + h.in_l2(core, line), 1);
+        ASSERT_LE(h.caches().in_l1(core, line, true) + h.caches().in_l1(core, line, false) +
+                      h.caches().in_l2(core, line),
+                  1);
     }
     const auto sum = [&](Stat s) { return h.stats().sum(s); };
     std::uint64_t resident = 0;
     std::uint64_t held = 0;
     for (unsigned core = 0; core < 3; ++core) {
         for (Line line = 0; line < kLines; ++line) {
-            resident += h.protocol().state(h.state(core, line)).name == "E" ? 1U : 0U;
-            held += h.state(core, line) != h.protocol().invalid() ? 1U : 0U;
+            resident += h.protocol().state(h.caches().state(core, line)).name == "E" ? 1U : 0U;
+            held += h.caches().state(core, line) != h.protocol().invalid() ? 1U : 0U;
         }
     }
     EXPECT_EQ(sum(Stat::e_resident), resident);

@@ -65,8 +65,8 @@ Played play(const Machine& machine) {
     counts.add(player.clock().cycles);
     for (unsigned core = 0; core < machine.cores(); ++core) {
         for (Line line = 0; line < test::kRandomLines; ++line) {
-            counts.add(h.state(core, line) << 2 | (h.in_l1(core, line, true) ? 2U : 0U) |
-                       (h.l1_writable(core, line) ? 1U : 0U));
+            counts.add(h.caches().state(core, line) << 2 | (h.caches().in_l1(core, line, true) ? 2U : 0U) |
+                       (h.caches().l1_writable(core, line) ? 1U : 0U));
         }
     }
     return {order.value(), counts.value()};

@@ -25,10 +25,12 @@ protected:
     explicit Placed(Inclusion inclusion = Inclusion::inclusive)
         : SmallMachine(two_way(inclusion), shipped(inclusion == Inclusion::inclusive ? "moesi" : "hammer")) {}
 
-    unsigned placed(Line line, Kind kind, unsigned way) { return h.access_placed(0, line, kind, user, way); }
+    unsigned placed(Line line, Kind kind, unsigned way) {
+        return h.access_placed(0, line, kind, user, way).stall;
+    }
     /// The way of core 0's data L1 that holds the line; 2: none.
     unsigned way(Line line) {
-        const Cache::Slot slot = h.cores()[0].l1d.find(line);
+        const Cache::Slot slot = h.caches().core(0).l1d.find(line);
         return slot ? slot.way : 2;
     }
 };
@@ -67,10 +69,10 @@ TEST_F(Placed, ALineInAnotherWayMovesThere) {
 TEST_F(PlacedExclusive, TheBlockInTheWayMovesToTheL2) {
     placed(X, Kind::load, 1);
     placed(X2, Kind::load, 1);
-    EXPECT_TRUE(h.in_l2(0, X));
+    EXPECT_TRUE(h.caches().in_l2(0, X));
     EXPECT_EQ(way(X2), 1U);
     EXPECT_EQ(placed(X, Kind::load, 0), kL2Hit);
-    EXPECT_FALSE(h.in_l2(0, X));
+    EXPECT_FALSE(h.caches().in_l2(0, X));
     EXPECT_EQ(way(X), 0U);
 }
 
@@ -80,8 +82,8 @@ TEST_F(PlacedExclusive, ALineInAnotherWayMovesThere) {
     EXPECT_EQ(placed(X, Kind::load, 1), kL2Hit);
     EXPECT_EQ(way(X), 1U);
     EXPECT_EQ(way(X2), 2U);
-    EXPECT_TRUE(h.in_l2(0, X2));
-    EXPECT_FALSE(h.in_l2(0, X));
+    EXPECT_TRUE(h.caches().in_l2(0, X2));
+    EXPECT_FALSE(h.caches().in_l2(0, X));
 }
 
 TEST_F(Placed, AWayThatTheL1LacksIsRefused) {
@@ -113,10 +115,10 @@ TEST_P(PlacedAsSearched, CountsTheSame) {
                     continue;
                 }
                 const auto kind = static_cast<Kind>(event.op);
-                const unsigned stall = searched.access(core, event.line, kind, event.context);
-                const Cache::Slot slot = searched.cores()[core].l1(kind).find(event.line);
+                const unsigned stall = searched.access(core, event.line, kind, event.context).stall;
+                const Cache::Slot slot = searched.caches().core(core).l1(kind).find(event.line);
                 ASSERT_TRUE(slot);
-                ASSERT_EQ(placed.access_placed(core, event.line, kind, event.context, slot.way), stall);
+                ASSERT_EQ(placed.access_placed(core, event.line, kind, event.context, slot.way).stall, stall);
             }
         }
     }

@@ -40,7 +40,7 @@ TEST_F(StateFile, RestoresCachesClockAndCounters) {
     Hierarchy other(small_machine(), moesi(), 1024);
     Player fresh(other);
     EXPECT_EQ(load_state(file.path(), other, fresh), (Extra{1, 2, 3}));
-    EXPECT_EQ(other.state(0, X), h.state(0, X));
+    EXPECT_EQ(other.caches().state(0, X), h.caches().state(0, X));
     EXPECT_EQ(other.stats().all(), h.stats().all());
     EXPECT_EQ(fresh.clock().cycles, 123456U);
     EXPECT_EQ(fresh.paces()[2].lead, 7);
@@ -120,11 +120,11 @@ TEST_F(StateFile, RestoresBlocksOfExclusiveL1sAndWhatMemoryRemembers) {
     Player fresh(after);
     load_state(file.path(), after, fresh);
     EXPECT_EQ(after.remembered(), std::vector<Line>{X});
-    EXPECT_EQ(after.state(0, Y), after.protocol().find("MM"));
-    EXPECT_TRUE(after.in_l1(0, Y, false));
-    EXPECT_EQ(after.access(0, Y, Kind::store, user), 0U);
+    EXPECT_EQ(after.caches().state(0, Y), after.protocol().find("MM"));
+    EXPECT_TRUE(after.caches().in_l1(0, Y, false));
+    EXPECT_EQ(after.access(0, Y, Kind::store, user).stall, 0U);
     after.access(1, Y, Kind::load, user);
-    EXPECT_EQ(after.state(1, Y), after.protocol().find("D"));  // found in the L1 that held it
+    EXPECT_EQ(after.caches().state(1, Y), after.protocol().find("D"));  // found in the L1 that held it
 }
 
 namespace {

@@ -43,8 +43,9 @@ public:
 
     unsigned access(const Access& access) {
         if (threads_ == 1) {
-            return hierarchy.access(access.processor, access.line, static_cast<model::Kind>(access.kind),
-                                    context(access));
+            return hierarchy
+                .access(access.processor, access.line, static_cast<model::Kind>(access.kind), context(access))
+                .stall;
         }
         const auto before = hierarchy.stats().sum(model::Stat::stall_cycles);
         play(access);
@@ -115,15 +116,15 @@ private:
 
     std::optional<std::string> compare_line(std::size_t i, Line line) {
         for (unsigned core = 0; core < case_.machine.cores; ++core) {
-            const std::string& theirs = protocol_.state(model_.hierarchy.state(core, line)).name;
+            const std::string& theirs = protocol_.state(model_.hierarchy.caches().state(core, line)).name;
             const std::string ours = reference_->state(core, line);
             if (theirs != ours) {
                 return at(i, "state of line " + std::to_string(line) + " in core " + std::to_string(core),
                           theirs, ours);
             }
-            const L1View instruction{model_.hierarchy.in_l1(core, line, true), false};
-            const L1View data{model_.hierarchy.in_l1(core, line, false),
-                              model_.hierarchy.l1_writable(core, line)};
+            const L1View instruction{model_.hierarchy.caches().in_l1(core, line, true), false};
+            const L1View data{model_.hierarchy.caches().in_l1(core, line, false),
+                              model_.hierarchy.caches().l1_writable(core, line)};
             if (instruction != reference_->l1i(core, line)) {
                 return l1_differs(i, "L1I", core, line, instruction, reference_->l1i(core, line));
             }

@@ -56,7 +56,8 @@ std::optional<std::string> compare(const Case& c, Replayed& full, Replayed& filt
     }
     for (const Access& access : c.accesses) {
         for (unsigned core = 0; core < c.machine.cores; ++core) {
-            if (full.hierarchy.state(core, access.line) != filtered.hierarchy.state(core, access.line)) {
+            if (full.hierarchy.caches().state(core, access.line) !=
+                filtered.hierarchy.caches().state(core, access.line)) {
                 return "state of line " + std::to_string(access.line) + " in core " + std::to_string(core);
             }
         }

@@ -63,8 +63,8 @@ void play(Hierarchy& state, const Mix& mix, std::mt19937_64& draw) {
 /// Names of the states of all lines, by place: "l2 OC".
 void collect(Hierarchy& state, std::set<std::string>& seen) {
     for (const Place place : {Place::l1i, Place::l1d, Place::l2}) {
-        for (const auto& core : state.cores()) {
-            const model::Cache& cache = cache_of(core, place);
+        for (unsigned core = 0; core < state.caches().cores(); ++core) {
+            const model::Cache& cache = cache_of(state.caches().core(core), place);
             for (Line set = 0; set < cache.sets(); ++set) {
                 for (const Copy& copy : contents(cache, set)) {
                     seen.insert(std::string(place_name(place)) + " " +

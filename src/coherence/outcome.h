@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The result of one access: who serviced it, in which state, and how long it stalled.
+#pragma once
+#include <cstdint>
+
+#include "base/core_set.h"
+#include "base/types.h"
+#include "coherence/protocol.h"
+
+namespace s80::model {
+
+inline constexpr std::uint8_t kNobody = 0xff;
+
+/// What an access did. The default value is an access that its L1 satisfied. Small enough for two registers.
+struct Outcome {
+    unsigned stall = 0;                   ///< cycles
+    Place place = Place::l1;              ///< from where the data came
+    StateClass state = StateClass::none;  ///< of the supplier's copy before the access
+    std::uint8_t supplier = kNobody;      ///< the core that sent data; nobody: memory did, or none moved
+    Bus request = Bus::none;              ///< what the requester asked of the other cores and memory
+    CoreSet had_copies;                   ///< sharers: other cores that had a copy before the request
+
+    /// The data came from outside of the core.
+    constexpr bool missed() const { return place > Place::l2; }
+    /// The core had the data, and asked for the permission to store.
+    constexpr bool upgraded() const { return place == Place::l2 && request != Bus::none; }
+};
+
+/// The labels of an access in the statistics and in the log of misses.
+struct Labels {
+    Source source = Source::memory;  ///< of data from outside of the core
+    Service service = Service::l2;   ///< for which it stalled
+};
+
+/// The only place of the model that knows how the labels follow from an outcome.
+constexpr Labels labels(const Outcome& outcome) {
+    Labels labels;
+    if (outcome.supplier != kNobody) {
+        labels.source = static_cast<Source>(1 + static_cast<unsigned>(outcome.state));
+    }
+    switch (outcome.place) {
+        case Place::memory: labels.service = Service::memory; break;
+        case Place::peer: labels.service = Service::cache; break;
+        default: labels.service = outcome.upgraded() ? Service::upgrade : Service::l2;
+    }
+    return labels;
+}
+
+}  // namespace s80::model

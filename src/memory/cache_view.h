@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Read-only view of all caches, for code that reports or compares their contents. The memory hierarchy alone
+// changes them.
+#pragma once
+#include <vector>
+
+#include "coherence/protocol.h"
+#include "memory/core_caches.h"
+#include "memory/holders.h"
+
+namespace s80::model {
+
+class CacheView {
+public:
+    /// The view is valid as long as its arguments.
+    CacheView(const std::vector<CoreCaches>& cores, const Protocol& protocol, const Holders& holders)
+        : cores_(cores), protocol_(protocol), holders_(holders) {}
+
+    unsigned cores() const { return static_cast<unsigned>(cores_.size()); }
+    const CoreCaches& core(unsigned core) const { return cores_[core]; }
+
+    /// The state of a line in a core's caches; the invalid state if they do not hold the line.
+    State state(unsigned core, Line line) const;
+    bool in_l1(unsigned core, Line line, bool instruction) const;
+    bool in_l2(unsigned core, Line line) const;
+    bool l1_writable(unsigned core, Line line) const;
+    /// The cores that hold the line.
+    CoreSet sharers(Line line) const;
+
+private:
+    const std::vector<CoreCaches>& cores_;
+    const Protocol& protocol_;
+    const Holders& holders_;
+};
+
+}  // namespace s80::model
