@@ -13,7 +13,7 @@ namespace s80::model {
 
 /// Host prefetch of one line. The empty statement counts as a side effect: without it, g++ 12 treats a
 /// function that only prefetches as having no effect and drops calls of it.
-inline void prefetch(const void* address) {
+inline void host_prefetch(const void* address) {
     __builtin_prefetch(address);
     asm volatile("");
 }

@@ -91,9 +91,6 @@ inline constexpr unsigned kServices = 6;
 /// Resources with a queue, in the order of `dims.resource`.
 enum class Resource : std::uint8_t { bus, memory };
 
-/// The relation of a core's L2 to its L1s: it holds all their lines, or none of them.
-enum class Inclusion : std::uint8_t { inclusive, exclusive };
-
 /// A message for the user: what is wrong, where, and what to do.
 struct Error : std::runtime_error {
     using std::runtime_error::runtime_error;

@@ -119,7 +119,7 @@ public:
     }
 
     /// Prefetches into the host's cache the set of a line that will be looked up soon.
-    void prefetch(Line line) const { model::prefetch(set_of(line)); }
+    void host_prefetch(Line line) const { model::host_prefetch(set_of(line)); }
 
     /// Calls `fn(line)` for every line in the cache.
     template <class Fn>

@@ -27,7 +27,7 @@ std::string geometry(const Hierarchy& h) {
     for (const std::uint64_t v :
          {std::uint64_t{m.processors}, std::uint64_t{m.threads_per_core}, std::uint64_t{m.line_bytes},
           m.l1i.bytes, std::uint64_t{m.l1i.ways}, m.l1d.bytes, std::uint64_t{m.l1d.ways}, m.l2.bytes,
-          std::uint64_t{m.l2.ways}, static_cast<std::uint64_t>(m.l2_inclusion),
+          std::uint64_t{m.l2.ways}, std::uint64_t{organisation_number(m)},
           static_cast<std::uint64_t>(m.policy)}) {
         text += ' ' + std::to_string(v);
     }
@@ -184,9 +184,9 @@ void save_state(const std::string& path, Hierarchy& hierarchy, const Player& pla
     writer.array(kMagic, sizeof kMagic);
     writer.list(geometry(hierarchy));
     each_array(hierarchy, [&](auto&& v) { writer.list(v); });
-    writer.list(hierarchy.remembered());
+    writer.list(hierarchy.home().remembered());
     Extra words = pack(player, hierarchy);
-    const Extra queues = hierarchy.interconnect().state();
+    const Extra queues = hierarchy.home().state();
     words.insert(words.end(), queues.begin(), queues.end());
     writer.list(words);
     writer.list(extra);
@@ -226,10 +226,10 @@ Extra load_state(const std::string& path, Hierarchy& hierarchy, Player& player) 
     reader.list(extra);
     reader.finish();
     unpack(words, player, hierarchy);
-    if (!hierarchy.interconnect().set_state(std::span(words).subspan(every))) {
+    if (!hierarchy.home().set_state(std::span(words).subspan(every))) {
         reader.fail("holds an array of another size");
     }
-    hierarchy.rebuild_holders(remembered);
+    hierarchy.rebuild_sharers(remembered);
     return extra;
 }
 

@@ -61,7 +61,7 @@ public:
     const std::string& source() const { return source_; }
     /// The L2 organisation that the protocol was designed for, if the table has one. The machine file
     /// decides.
-    std::optional<Inclusion> l2_inclusion() const { return l2_inclusion_; }
+    const std::optional<std::string>& l2_inclusion() const { return l2_inclusion_; }
     unsigned states() const { return n_states_; }
     State invalid() const { return invalid_; }
     const StateInfo& state(State s) const { return info_[s]; }
@@ -79,7 +79,7 @@ private:
     std::string name_;
     std::string description_;
     std::string source_;
-    std::optional<Inclusion> l2_inclusion_;
+    std::optional<std::string> l2_inclusion_;
     unsigned n_states_ = 0;
     State invalid_ = 0;
     std::array<StateInfo, kMaxStates> info_{};

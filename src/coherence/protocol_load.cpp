@@ -40,8 +40,10 @@ public:
             p_.source_ = text(root_, "source", "the top level");
         }
         if (root_.contains("l2_inclusion")) {
-            p_.l2_inclusion_ =
-                parse_inclusion(text(root_, "l2_inclusion", "the top level"), path_ + ": l2_inclusion");
+            p_.l2_inclusion_ = text(root_, "l2_inclusion", "the top level");
+            if (p_.l2_inclusion_ != "inclusive" && p_.l2_inclusion_ != "exclusive") {
+                fail("l2_inclusion is '" + *p_.l2_inclusion_ + "'; allowed: inclusive, exclusive");
+            }
         }
         load_states();
         for (unsigned e = 0; e < kOwnEvents; ++e) {

@@ -3,11 +3,9 @@
 
 #include <bit>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "base/core_set.h"
-#include "base/toml.h"
 #include "base/types.h"
 
 namespace s80::model {
@@ -23,36 +21,8 @@ constexpr unsigned kShortestEpoch = 5'000;
 constexpr unsigned kLongestEpoch = 50'000;
 constexpr unsigned kMaxBanks = 1024;
 
-template <class T>
-T need(const toml::table& root, const std::string& path, const char* key) {
-    const auto value = root.at_path(key).value<T>();
-    if (!value) {
-        throw Error(path + ": the key " + key + " is missing or of the wrong type");
-    }
-    return *value;
-}
-
-/// A key that is no more than 32 bits wide; a larger number is refused instead of cut.
-unsigned need_unsigned(const toml::table& root, const std::string& path, const std::string& key) {
-    const auto value = need<std::int64_t>(root, path, key.c_str());
-    if (!std::in_range<unsigned>(value)) {
-        throw Error(path + ": " + key + " is " + std::to_string(value) + ", allowed are 0 to " +
-                    std::to_string(std::numeric_limits<unsigned>::max()));
-    }
-    return static_cast<unsigned>(value);
-}
-
-/// A key of 64 bits that must be positive.
-std::uint64_t need_positive(const toml::table& root, const std::string& path, const std::string& key) {
-    const auto value = need<std::int64_t>(root, path, key.c_str());
-    if (value <= 0) {
-        throw Error(path + ": " + key + " is " + std::to_string(value) + ", it must be positive");
-    }
-    return static_cast<std::uint64_t>(value);
-}
-
-CacheGeometry geometry(const toml::table& root, const std::string& path, const std::string& cache) {
-    return {need_positive(root, path, cache + ".size"), need_unsigned(root, path, cache + ".ways")};
+CacheGeometry geometry(const Keys& keys, const std::string& cache) {
+    return {keys.positive(cache + ".size"), keys.number(cache + ".ways")};
 }
 
 void check_geometry(const std::string& where, const char* name, const CacheGeometry& g, unsigned line_bytes) {
@@ -73,59 +43,58 @@ void check_geometry(const std::string& where, const char* name, const CacheGeome
 }
 
 /// The table is absent where the processors translate as the guest does.
-Translation read_translation(const toml::table& root, const std::string& path) {
+Translation read_translation(const Keys& keys) {
     Translation t;
-    if (!root.contains("translation")) {
+    if (!keys.has_table("translation")) {
         return t;
     }
-    const auto walks = need<std::string>(root, path, "translation.walks");
+    const auto walks = keys.text("translation.walks");
     if (walks != "x86" && walks != "hashed") {
-        throw Error(path + ": translation.walks is '" + walks + "'; allowed: x86, hashed");
+        throw Error(keys.where() + ": translation.walks is '" + walks + "'; allowed: x86, hashed");
     }
     t.hashed = walks == "hashed";
-    t.entries = need_unsigned(root, path, "translation.entries");
-    t.page_table = need_positive(root, path, "translation.page_table");
+    t.entries = keys.number("translation.entries");
+    t.page_table = keys.positive("translation.page_table");
     return t;
 }
 
 /// The table is absent where nothing waits.
-Bandwidth read_bandwidth(const toml::table& root, const std::string& path) {
-    if (!root.contains("bandwidth")) {
+Bandwidth read_bandwidth(const Keys& keys) {
+    if (!keys.has_table("bandwidth")) {
         return {};
     }
-    return {need_unsigned(root, path, "bandwidth.bus"), need_unsigned(root, path, "bandwidth.memory"),
-            need_unsigned(root, path, "bandwidth.banks")};
+    return {keys.number("bandwidth.bus"), keys.number("bandwidth.memory"), keys.number("bandwidth.banks")};
 }
 
-Machine read_machine(const toml::table& root, const std::string& path) {
-    const auto number = [&](const char* key) { return need_unsigned(root, path, key); };
+Machine read_machine(Keys keys) {
     Machine m;
-    m.name = need<std::string>(root, path, "name");
-    m.processors = number("processors.count");
-    m.threads_per_core = number("processors.threads_per_core");
-    m.clock_hz = need_positive(root, path, "processors.clock_hz");
-    m.line_bytes = number("line_bytes");
-    m.l1i = geometry(root, path, "l1i");
-    m.l1d = geometry(root, path, "l1d");
-    m.l2 = geometry(root, path, "l2");
-    m.policy = parse_policy(need<std::string>(root, path, "replacement.policy"), path);
-    m.latency = {number("latency.l2_hit"), number("latency.memory"), number("latency.cache"),
-                 number("latency.upgrade")};
-    m.translation = read_translation(root, path);
-    m.bandwidth = read_bandwidth(root, path);
-    m.issue_share = root.contains("smt") ? need<double>(root, path, "smt.issue_share") : 1.0;
-    m.base_cpi = need<double>(root, path, "clock.base_cpi");
-    m.quantum_cycles = number("clock.quantum_cycles");
-    m.filter_instructions = number("clock.filter_instructions");
-    m.epoch_cycles = number("clock.epoch_cycles");
-    m.l2_inclusion = parse_inclusion(need<std::string>(root, path, "l2.inclusion"), path + ": l2.inclusion");
-    m.check(path);
+    m.name = keys.text("name");
+    m.processors = keys.number("processors.count");
+    m.threads_per_core = keys.number("processors.threads_per_core");
+    m.clock_hz = keys.positive("processors.clock_hz");
+    m.line_bytes = keys.number("line_bytes");
+    m.l1i = geometry(keys, "l1i");
+    m.l1d = geometry(keys, "l1d");
+    m.l2 = geometry(keys, "l2");
+    m.policy = parse_policy(keys.text("replacement.policy"), keys.where());
+    m.latency = {keys.number("latency.l2_hit"), keys.number("latency.memory"), keys.number("latency.cache"),
+                 keys.number("latency.upgrade")};
+    m.translation = read_translation(keys);
+    m.bandwidth = read_bandwidth(keys);
+    m.issue_share = keys.has_table("smt") ? keys.real("smt.issue_share") : 1.0;
+    m.base_cpi = keys.real("clock.base_cpi");
+    m.quantum_cycles = keys.number("clock.quantum_cycles");
+    m.filter_instructions = keys.number("clock.filter_instructions");
+    m.epoch_cycles = keys.number("clock.epoch_cycles");
+    m.l2_inclusion = keys.text("l2.inclusion");
+    m.check(keys.where());
     if (m.epoch_cycles < kShortestEpoch || m.epoch_cycles > kLongestEpoch) {
-        throw Error(path + ": clock.epoch_cycles is " + std::to_string(m.epoch_cycles) +
+        throw Error(keys.where() + ": clock.epoch_cycles is " + std::to_string(m.epoch_cycles) +
                     ", it must be from " + std::to_string(kShortestEpoch) + " to " +
                     std::to_string(kLongestEpoch) +
                     ": otherwise processors that wait for each other wait wrongly");
     }
+    m.keys = std::move(keys);
     return m;
 }
 
@@ -142,16 +111,6 @@ Policy parse_policy(const std::string& word, const std::string& where) {
         return Policy::random;
     }
     throw Error(where + ": replacement.policy is '" + word + "'; allowed: lru, plru, random");
-}
-
-Inclusion parse_inclusion(const std::string& word, const std::string& where) {
-    if (word == "inclusive") {
-        return Inclusion::inclusive;
-    }
-    if (word == "exclusive") {
-        return Inclusion::exclusive;
-    }
-    throw Error(where + " is '" + word + "'; allowed: inclusive, exclusive");
 }
 
 unsigned Machine::line_shift() const {
@@ -203,11 +162,11 @@ void Machine::check(const std::string& where) const {
 }
 
 Machine Machine::load(const std::string& path) {
-    return read_machine(parse_toml(path), path);
+    return read_machine(Keys::load(path));
 }
 
 Machine Machine::parse(const std::string& text, const std::string& where) {
-    return read_machine(parse_toml_text(text, where), where);
+    return read_machine(Keys::parse(text, where));
 }
 
 }  // namespace s80::model

@@ -7,6 +7,7 @@
 
 #include "base/types.h"
 #include "machine/geometry.h"
+#include "machine/keys.h"
 
 namespace s80::model {
 
@@ -26,8 +27,6 @@ struct Latency {  ///< stall cycles beyond the base cycle
 
 /// Throws Error if no policy has this name; `where` begins the message.
 Policy parse_policy(const std::string& word, const std::string& where);
-/// Throws Error if the word is neither; `where` begins the message.
-Inclusion parse_inclusion(const std::string& word, const std::string& where);
 
 /// How a data access finds its page after a TLB miss.
 struct Translation {
@@ -50,7 +49,7 @@ struct Machine {
     std::uint64_t clock_hz = 0;
     unsigned line_bytes = 0;
     CacheGeometry l1i, l1d, l2;
-    Inclusion l2_inclusion = Inclusion::inclusive;
+    std::string l2_inclusion = "inclusive";  ///< organisation of the private caches
     Policy policy = Policy::lru;
     Latency latency;
     Translation translation;
@@ -60,6 +59,8 @@ struct Machine {
     unsigned quantum_cycles = 200;
     unsigned filter_instructions = 1'000;  ///< a filter interval (plugin/lane.h)
     unsigned epoch_cycles = 20'000;        ///< simulated cycles of a running processor in an epoch
+
+    Keys keys;  ///< the file, for parts that read keys of their own
 
     unsigned cores() const { return processors / threads_per_core; }
     unsigned line_shift() const;

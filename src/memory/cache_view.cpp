@@ -28,8 +28,4 @@ bool CacheView::l1_writable(unsigned core, Line line) const {
     return slot && l1d.block(slot).writable;
 }
 
-CoreSet CacheView::sharers(Line line) const {
-    return holders_.of(line) & CoreSet::below(cores());
-}
-
 }  // namespace s80::model

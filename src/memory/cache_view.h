@@ -6,15 +6,15 @@
 
 #include "coherence/protocol.h"
 #include "memory/core_caches.h"
-#include "memory/holders.h"
+#include "memory/home/sharers.h"
 
 namespace s80::model {
 
 class CacheView {
 public:
     /// The view is valid as long as its arguments.
-    CacheView(const std::vector<CoreCaches>& cores, const Protocol& protocol, const Holders& holders)
-        : cores_(cores), protocol_(protocol), holders_(holders) {}
+    CacheView(const std::vector<CoreCaches>& cores, const Protocol& protocol, const Sharers& sharers)
+        : cores_(cores), protocol_(protocol), sharers_(sharers) {}
 
     unsigned cores() const { return static_cast<unsigned>(cores_.size()); }
     const CoreCaches& core(unsigned core) const { return cores_[core]; }
@@ -25,12 +25,12 @@ public:
     bool in_l2(unsigned core, Line line) const;
     bool l1_writable(unsigned core, Line line) const;
     /// The cores that hold the line.
-    CoreSet sharers(Line line) const;
+    CoreSet sharers(Line line) const { return sharers_.of(line); }
 
 private:
     const std::vector<CoreCaches>& cores_;
     const Protocol& protocol_;
-    const Holders& holders_;
+    const Sharers& sharers_;
 };
 
 }  // namespace s80::model

@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The caches of all cores and the bus between them. Plays one access at a time, exactly, by the table of the
-// protocol. hierarchy.cpp is the bus, hierarchy_inclusive.cpp and hierarchy_exclusive.cpp are the two
-// organisations of a core, and hierarchy_device.cpp handles accesses by devices.
+// The memory hierarchy: the L1s, and what lies beyond them. Plays one access at a time, exactly, by the table
+// of the protocol. The private caches (private/private.h), the home (home/home.h) and the prefetcher
+// (prefetch/prefetcher.h) are chosen once, when the machine is built. Accesses that an L1 satisfies make no
+// virtual call.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <vector>
 
-#include "base/core_set.h"
 #include "base/host_memory.h"
 #include "base/types.h"
 #include "coherence/outcome.h"
 #include "coherence/protocol.h"
 #include "machine/machine.h"
+#include "machine/topology.h"
+#include "memory/access.h"
 #include "memory/cache_view.h"
 #include "memory/core_caches.h"
-#include "memory/holders.h"
-#include "memory/interconnect.h"
+#include "memory/home/home.h"
+#include "memory/home/sharers.h"
+#include "memory/prefetch/prefetcher.h"
+#include "memory/private/private.h"
 #include "stats/statistics.h"
 
 namespace s80::model {
@@ -26,25 +31,18 @@ struct Spares {
     unsigned sets = 2;  ///< of each cache; a power of two
 };
 
-/// Learns which other lines of a core an access moves or evicts.
-class MoveListener {
-public:
-    virtual ~MoveListener() = default;
-    /// The core's copy of the line is about to leave a cache, for another cache of the core or for good.
-    virtual void leaving(unsigned core, Line line) = 0;
-};
-
 class Hierarchy {
 public:
     /// `lines`: lines of guest-physical address space; accesses must stay below it. The spare cores have the
     /// numbers after the machine's cores. Throws Error if the protocol cannot run on the machine.
     Hierarchy(const Machine& machine, const Protocol& protocol, std::size_t lines, Spares spares = {});
+    Hierarchy(const Hierarchy&) = delete;
+    Hierarchy& operator=(const Hierarchy&) = delete;
 
-    /// Sets the time of the following accesses, in 1/256 cycle since the model was switched on. The queues
-    /// use it.
-    void now(std::int64_t moment) { interconnect_.now(moment, stats_); }
+    /// Sets the time of the following accesses, in 1/256 cycle since the model was switched on.
+    void now(std::int64_t moment) { home_->now(moment); }
     /// An epoch (`Window`) has ended. The next one begins at that time.
-    void window_ended(std::int64_t next) { interconnect_.forget(next, stats_); }
+    void window_ended(std::int64_t next) { home_->epoch_ended(next); }
 
     /// Performs one access of a core.
     Outcome access(unsigned core, Line line, Kind kind, Context context) {
@@ -92,27 +90,27 @@ public:
 
     /// A device reads the line. A core that has it dirty writes it back and keeps it shared. No cache is
     /// filled, and no processor waits.
-    void device_read(Line line);
+    void device_read(Line line) { home_->device_read(line); }
     /// A device writes the whole line to memory. All cached copies are invalidated.
-    void device_write(Line line);
+    void device_write(Line line) { home_->device_write(line); }
 
     /// Host prefetch of the data that an access which leaves the L1 will need soon.
-    void prefetch(unsigned core, Line line, Kind kind) const {
+    void host_prefetch(unsigned core, Line line, Kind kind) const {
         const CoreCaches& mine = cores_[core];
-        mine.l1(kind).prefetch(line);
-        mine.l2.prefetch(line);
-        holders_.prefetch(line);
+        mine.l1(kind).host_prefetch(line);
+        mine.l2.host_prefetch(line);
+        sharers_.host_prefetch(line);
     }
-    /// Host prefetch, some time later, of the data that the access will need on the bus.
-    void prefetch_bus(unsigned core, Line line, Kind kind) const {
-        const CoreSet holders = holders_.of(line);
-        if (!holders.has(core) || (kind == Kind::store && holders != CoreSet::only(core))) {
-            prefetch_others(core, line, cores_among(holders).without(core));
+    /// Host prefetch, some time later, of the data that the home will need for the access.
+    void host_prefetch_bus(unsigned core, Line line, Kind kind) const {
+        const CoreSet sharers = sharers_.of(line);
+        if (!sharers.has(core) || (kind == Kind::store && sharers != CoreSet::only(core))) {
+            host_prefetch_others(core, line, sharers.without(core));
         }
     }
 
     /// The contents of all caches.
-    CacheView caches() const { return {cores_, protocol_, holders_}; }
+    CacheView caches() const { return {cores_, protocol_, sharers_}; }
 
     /// Counts cycles that a processor lost for a reason other than an access.
     void lost(unsigned core, Context context, Service service, std::uint64_t cycles) {
@@ -121,11 +119,13 @@ public:
 
     const Machine& machine() const { return machine_; }
     const Protocol& protocol() const { return protocol_; }
-    std::size_t lines() const { return holders_.lines(); }
+    std::size_t lines() const { return sharers_.lines(); }
     /// Sets the listener of further accesses; null: none.
-    void listen(MoveListener* listener) { listener_ = listener; }
+    void listen(MoveListener* listener) { private_->listen(listener); }
     /// Multiplies the latencies of a core.
-    void slow_down(unsigned core, unsigned factor) { latency_[core] *= factor; }
+    void slow_down(unsigned core, unsigned factor) { topology_.slow_down(core, factor); }
+    /// Lines that the caches of one core have room for.
+    std::size_t lines_per_core() const { return private_->capacity(machine_); }
     Statistics& stats() { return stats_; }
     const Statistics& stats() const { return stats_; }
 
@@ -138,42 +138,15 @@ public:
             }
         }
     }
-    Interconnect& interconnect() { return interconnect_; }
+    /// The home, for code that saves or restores its state.
+    Home& home() { return *home_; }
+    const Home& home() const { return *home_; }
 
-    /// Lines for which memory keeps assuming that sharers remain (leaves_shared), for a file.
-    std::vector<Line> remembered() const;
-    /// Recomputes the sharing vectors (`Holders`) from the tag arrays and from `remembered`, after the tag
-    /// arrays were read from a file. Throws Error if a block lies outside of the address space.
-    void rebuild_holders(const std::vector<Line>& remembered);
+    /// Recomputes the index of sharers from the tag arrays, and has the home remember lines, after the tag
+    /// arrays were read from a file. Throws Error if a line lies outside of the address space.
+    void rebuild_sharers(const std::vector<Line>& remembered);
 
 private:
-    static constexpr unsigned kAnyWay = kMaxWays;  ///< the replacement policy chooses
-
-    /// Small enough to be passed in one register.
-    struct Access {
-        Line line;
-        Kind kind;
-        Context context;
-        std::uint8_t core;
-        std::uint8_t way;  ///< of the L1, or kAnyWay
-    };
-    struct Snooped {
-        StateClass state = StateClass::none;  ///< of the supplier
-        bool shared = false;                  ///< another cache keeps a copy, or memory assumes so
-        bool gives = false;  ///< the supplier determines the state in which the requester fills
-        State given = 0;
-        std::uint8_t supplier = kNobody;
-        CoreSet holders;  ///< sharers: other cores that had a copy
-    };
-    struct Filled {
-        Block block;
-        Outcome outcome;
-    };
-    struct Held {
-        const Cache* cache;
-        Cache::Slot slot;
-    };
-
     static bool satisfies(const Cache& l1, Cache::Slot slot, Kind kind) {
         if (!slot) [[unlikely]] {
             return false;
@@ -181,61 +154,26 @@ private:
         l1.touch(slot);
         return kind != Kind::store || l1.block(slot).writable;
     }
-    void prefetch_others(unsigned core, Line line, CoreSet others) const;
-    CoreSet cores_among(CoreSet holders) const { return holders - memory_number_; }
-    bool memory_among(CoreSet holders) const { return !(holders & memory_number_).empty(); }
+    void host_prefetch_others(unsigned core, Line line, CoreSet others) const;
     [[noreturn]] void no_such_way(unsigned way) const;
     Outcome beyond_l1(Access a, Cache::Slot slot);
-    // One core's organisation
-    Outcome inclusive(Access a);
-    Cache::Slot make_room(unsigned core, Line line);
-    void fill_l1(Access a, Block& block);
-    void drop_from_l1s(unsigned core, Line line, Block block);
-    Outcome exclusive(Access a, Cache::Slot slot);
-    void move_to_l2(unsigned core, const Cache& from, Cache::Slot slot);
-    // The protocol's own side
-    static constexpr unsigned quiet_bit(Kind kind, State state) {
-        return static_cast<unsigned>(kind) * kMaxStates + state;
-    }
-    /// The core holds the line: applies the access to the block.
-    Outcome hit(Access a, Block& block) {
-        if ((quiet_ >> quiet_bit(a.kind, block.state) & 1) != 0) [[likely]] {
-            return {latency_[a.core].l2_hit, Place::l2};
-        }
-        return hit_with_effect(a, block);
-    }
-    Outcome hit_with_effect(Access a, Block& block);
-    void leaves(unsigned core, Line line) {
-        if (listener_ != nullptr) [[unlikely]] {
-            listener_->leaving(core, line);
-        }
-    }
+    void prefetch(Access a, const Outcome& outcome);
     void stalled(unsigned core, Context context, Kind kind, Service service, std::uint64_t cycles) {
         stats_.stall(core, context, kind, service) += cycles;
         stats_.entry_stall(context, service) += cycles;
     }
-    Filled miss(Access a);
-    void evict(unsigned core, Line line, Block& block);
-    // The bus
-    Snooped snoop(Access a, Bus bus);
-    void invalidate(unsigned core, Line line, Held held);
-    Held held(unsigned core, Line line) const;
-    void change(Block& block, State next) const;
-    void protect_l1d(unsigned core, Line line, const Block& block) const;
-    void leave_e(unsigned core, Block& block, Stat why);
 
     Machine machine_;
     Protocol protocol_;
-    bool exclusive_;
-    std::uint32_t quiet_ = 0;  ///< accesses that leave a block unchanged: one bit per kind and state
-    CoreSet memory_number_;    ///< Holders::kMemory, if memory remembers sharers in this protocol
-    HostMemory memory_;        ///< of all caches
+    Topology topology_;
+    HostMemory memory_;  ///< of all caches
     std::vector<CoreCaches> cores_;
-    std::vector<Latency> latency_;  ///< by core
-    Holders holders_;
+    Sharers sharers_;
     Statistics stats_;
-    Interconnect interconnect_;
-    MoveListener* listener_ = nullptr;
+    std::unique_ptr<PrivateCaches> private_;
+    std::unique_ptr<Home> home_;
+    std::unique_ptr<Prefetcher> prefetcher_;  ///< or none
+    std::vector<Line> prefetched_;
 };
 
 }  // namespace s80::model

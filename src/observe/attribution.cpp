@@ -6,16 +6,6 @@
 
 namespace s80::model {
 
-namespace {
-
-/// Lines that one core's caches have room for.
-std::size_t core_lines(const Machine& m) {
-    const bool exclusive = m.l2_inclusion == Inclusion::exclusive;
-    return (m.l2.bytes + (exclusive ? m.l1i.bytes + m.l1d.bytes : 0)) / m.line_bytes;
-}
-
-}  // namespace
-
 std::uint64_t time_ns(const Player& player, std::uint64_t clock_hz, std::int64_t clock) {
     constexpr double kPartsOfCycle = 256;
     constexpr double kNs = 1e9;
@@ -32,7 +22,7 @@ Attribution::Attribution(const Hierarchy& hierarchy, const Player& player, Sink 
       numbers_(reinterpret_cast<std::uint32_t*>(number_memory_.data())),
       ever_(reinterpret_cast<CoreSet*>(ever_memory_.data())),
       taken_(1),
-      shadows_(hierarchy.machine().cores(), Shadow(core_lines(hierarchy.machine()))) {}
+      shadows_(hierarchy.machine().cores(), Shadow(hierarchy.lines_per_core())) {}
 
 /// What the caches hold now has been held; in which order it was used nobody knows. A later region forgets
 /// what an earlier region has found.
@@ -45,7 +35,7 @@ void Attribution::start() {
         number_memory_.clear();
         ever_memory_.clear();
         taken_.assign(1, {});
-        shadows_.assign(shadows_.size(), Shadow(core_lines(hierarchy_.machine())));
+        shadows_.assign(shadows_.size(), Shadow(hierarchy_.lines_per_core()));
     }
     for (unsigned core = 0; core < hierarchy_.machine().cores(); ++core) {
         const CoreCaches& caches = hierarchy_.caches().core(core);

@@ -41,7 +41,7 @@ const Effect& Observed::access(const Access& access) {
         }
     }
     for (Change& change : effect_.moved) {
-        change.after = held(core, change.line);
+        change.after = held(change.core, change.line);
     }
     if (effect_.missed && effect_.before.any()) {  // evicted first
         const Held gone{hierarchy_.protocol().invalid(), false, false, false};
@@ -63,9 +63,10 @@ unsigned Observed::rank(Line line) const {
 }
 
 void Observed::leaving(unsigned core, Line line) {
-    const bool known =
-        line == effect_.line || std::any_of(effect_.moved.begin(), effect_.moved.end(),
-                                            [&](const Change& change) { return change.line == line; });
+    const bool known = line == effect_.line ||
+                       std::any_of(effect_.moved.begin(), effect_.moved.end(), [&](const Change& change) {
+                           return change.core == core && change.line == line;
+                       });
     if (!known) {
         const Held before = held(core, line);
         const auto at = std::ranges::upper_bound(ranks_, rank(line)) - ranks_.begin();

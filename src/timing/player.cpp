@@ -104,7 +104,7 @@ void Player::begin(const Window& window) {
             turns_.add(p, cursor.clock);
             const Event* const soon = cursor.at + std::min(kAhead, cursor.end - cursor.at);
             for (const Event* e = cursor.at; window.placed && e != soon; ++e) {
-                hierarchy_.prefetch(cursor.core, e->line, e->kind());
+                hierarchy_.host_prefetch(cursor.core, e->line, e->kind());
             }
         }
         cursors_.push_back(cursor);
@@ -147,13 +147,13 @@ void Player::wait_for_issue(unsigned processor, Context context, std::int64_t pa
 /// leaves the L1: where most hit, to look ahead costs as much as it saves.
 template <bool kPlaced>
 inline void Player::look_ahead(const Cursor& cursor, const Event* at) const {
-    prefetch(at + kEventsAhead);
+    host_prefetch(at + kEventsAhead);
     const std::ptrdiff_t left = cursor.end - at;
     if (kPlaced && left > kAhead) {
-        hierarchy_.prefetch(cursor.core, at[kAhead].line, at[kAhead].kind());
+        hierarchy_.host_prefetch(cursor.core, at[kAhead].line, at[kAhead].kind());
     }
     if (kPlaced && left > kBusAhead && at[kBusAhead].is_access()) {
-        hierarchy_.prefetch_bus(cursor.core, at[kBusAhead].line, at[kBusAhead].kind());
+        hierarchy_.host_prefetch_bus(cursor.core, at[kBusAhead].line, at[kBusAhead].kind());
     }
 }
 

@@ -41,7 +41,7 @@ void L1Filter::drain() {
     const std::size_t waiting = waiting_;
     for (std::size_t i = 0; i < waiting; ++i) {
         const Seen& soon = seen_[i + kAhead];
-        (soon.event.op == Op::ifetch ? code_ : data_).prefetch(core_[soon.processor], soon.event.line);
+        (soon.event.op == Op::ifetch ? code_ : data_).host_prefetch(core_[soon.processor], soon.event.line);
         const Event& event = seen_[i].event;
         const unsigned processor = seen_[i].processor;
         passed_[processor] += event.delta;

@@ -28,7 +28,7 @@ public:
         return static_cast<std::size_t>(line & mask_) * cores_ + core;
     }
     /// Host prefetch of the data that is needed first.
-    void prefetch(unsigned core, model::Line line) const {
+    void host_prefetch(unsigned core, model::Line line) const {
         const std::size_t at = set(core, line);
         __builtin_prefetch(&lines_[at * ways_]);
         __builtin_prefetch(&sets_[at]);

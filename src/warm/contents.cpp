@@ -107,9 +107,9 @@ std::string difference(unsigned cores, const Hierarchy& wanted, const Hierarchy&
         }
     }
     // The dummy lines lie above the lines of `wanted`.
-    auto after = made.remembered();
+    auto after = made.home().remembered();
     std::erase_if(after, [&](Line line) { return line >= wanted.lines(); });
-    if (after != wanted.remembered()) {
+    if (after != wanted.home().remembered()) {
         return "memory assumes sharers of other lines";
     }
     return "";

@@ -29,7 +29,7 @@ Layout::Layout(const model::Machine& machine, std::size_t lines)
     if (machine.policy != model::Policy::lru) {
         throw Error(name + ": a warm state can be rebuilt only with replacement.policy = lru");
     }
-    if (machine.l2_inclusion != model::Inclusion::exclusive) {
+    if (machine.l2_inclusion != "exclusive") {
         throw Error(name + ": a warm state can be rebuilt only with l2.inclusion = exclusive");
     }
     if (sets_l2 < stride_ || groups < 2) {

@@ -44,8 +44,8 @@ void rebuild_order(const Options& options) {
                 R"("assumed":%llu,"remembered":%zu,"contents":%s})"
                 "\n",
                 trace.accesses.size(), static_cast<unsigned long long>(trace.pauses), trace.lines, kSpares,
-                trace.spare_sets, static_cast<unsigned long long>(trace.assumed), state.remembered().size(),
-                census.json().c_str());
+                trace.spare_sets, static_cast<unsigned long long>(trace.assumed),
+                state.home().remembered().size(), census.json().c_str());
 }
 
 }  // namespace s80::replay

@@ -99,7 +99,7 @@ std::uint64_t assume_missing_sharers(const Group& group, Hierarchy& state, std::
             missing.push_back(line);
         }
     }
-    state.rebuild_holders(missing);
+    state.rebuild_sharers(missing);
     assumed.insert(assumed.end(), missing.begin(), missing.end());
     std::sort(assumed.begin(), assumed.end());
     return missing.size();
@@ -116,7 +116,7 @@ WarmTrace rebuild(const model::Machine& machine, Hierarchy& state) {
     out.spare_sets = layout.lanes;
 
     std::vector<std::vector<Line>> assumed(layout.groups);
-    for (const Line line : state.remembered()) {
+    for (const Line line : state.home().remembered()) {
         assumed[line % layout.groups].push_back(line);
     }
     std::vector<std::vector<Step>> plans;

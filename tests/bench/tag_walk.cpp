@@ -12,7 +12,7 @@ void TagWalk::event(unsigned processor, const model::Event& event, std::int64_t)
     const bool allowed = kind == model::Kind::store
                              ? hierarchy_.caches().l1_writable(core, event.line)
                              : hierarchy_.caches().in_l1(core, event.line, kind == model::Kind::ifetch);
-    holders_.add(event.line, core);  // so that the host has memory behind it
+    sharers_.add(event.line, core);  // so that the host has memory behind it
     accesses_.push_back({event.line, core, kind, !allowed});
 }
 
@@ -23,7 +23,7 @@ std::uint64_t TagWalk::walk() const {
         found += core.l1(a.kind).find(a.line).way;
         if (a.beyond_l1) {
             found += core.l2.find(a.line).way;
-            found += holders_.of(a.line).word();
+            found += sharers_.of(a.line).word();
         }
     }
     return found;

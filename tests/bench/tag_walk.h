@@ -5,16 +5,17 @@
 #include <vector>
 
 #include "bench/captures.h"
-#include "memory/holders.h"
+#include "memory/home/sharers.h"
 
 namespace s80::bench {
 
 /// Notes what is played; then walks it: for each access the search of its set in the L1, and where the L1 did
-/// not satisfy it, the search of its set in the L2 and the word of its holders. No state changes, no
+/// not satisfy it, the search of its set in the L2 and the word of its sharers. No state changes, no
 /// statistics, no merging of streams.
 class TagWalk final : public model::Observer {
 public:
-    TagWalk(model::Hierarchy& hierarchy, std::uint64_t lines) : hierarchy_(hierarchy), holders_(lines) {}
+    TagWalk(model::Hierarchy& hierarchy, std::uint64_t lines)
+        : hierarchy_(hierarchy), sharers_(lines, hierarchy.machine().cores()) {}
 
     void event(unsigned processor, const model::Event& event, std::int64_t clock) override;
     void end(const model::Window&) override {}
@@ -31,7 +32,7 @@ private:
         bool beyond_l1;
     };
     model::Hierarchy& hierarchy_;
-    model::Holders holders_;  ///< of the same shape as the hierarchy's
+    model::Sharers sharers_;  ///< of the same shape as the hierarchy's
     std::vector<Access> accesses_;
 };
 

@@ -9,7 +9,7 @@ namespace {
 
 Machine exclusive_machine(Policy policy = Policy::lru) {
     Machine m = small_machine();
-    m.l2_inclusion = Inclusion::exclusive;
+    m.l2_inclusion = "exclusive";
     m.policy = policy;
     return m;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Bus and memory that can be busy, on hand-made windows (1 GHz, so one cycle is one nanosecond).
-#include "memory/interconnect.h"
+#include "memory/home/interconnect.h"
 
 #include "small_machine.h"
 #include "timing/player.h"
@@ -90,7 +90,7 @@ TEST(Interconnect, AWaitIsPartOfTheStall) {
 TEST(Interconnect, WhatLiesBeforeTheNextWindowIsForgotten) {
     Misses run({10, 60, 1});
     // Behind the words that name the bandwidth, how many busy times of the bus and of memory there are.
-    EXPECT_LT(run.h.interconnect().state().size(), 3U + 2 + 2 * 10);
+    EXPECT_LT(run.h.home().state().size(), 3U + 2 + 2 * 10);
 }
 
 TEST(Interconnect, ACacheThatSuppliesTakesNoMemoryUnlessItIsCopiedThere) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "machine/machine.h"
+#include "memory/hierarchy.h"
 #include "resolved_machine.h"
 #include "temporary_file.h"
 
@@ -15,6 +16,17 @@ std::string refusal(const std::string& what, const std::string& with) {
         Machine::load(file.path());
     } catch (const Error& e) {
         return std::string(e.what()).substr(file.path().size());
+    }
+    return "accepted";
+}
+
+/// What a part of the hierarchy that reads keys of its own says.
+std::string refused_part(const std::string& what, const std::string& with) {
+    const Machine machine = Machine::parse(test::replaced(test::kResolvedS80, what, with), "m.toml");
+    try {
+        const Hierarchy hierarchy(machine, Protocol::load(S80_CONFIGS "/protocols/moesi.toml"), 1);
+    } catch (const Error& e) {
+        return std::string(e.what()).substr(std::string("m.toml: ").size());
     }
     return "accepted";
 }
@@ -79,9 +91,18 @@ TEST(MachineFile, ThreadsThatDoNotDivide) {
 }
 
 TEST(MachineFile, OrganisationOfTheL2) {
-    EXPECT_EQ(refusal("\"inclusive\"", "\"exclusive\""), "accepted");
-    EXPECT_EQ(refusal("\"inclusive\"", "\"loose\""),
-              ": l2.inclusion is 'loose'; allowed: inclusive, exclusive");
+    EXPECT_EQ(refused_part("\"inclusive\"", "\"exclusive\""), "accepted");
+    EXPECT_EQ(refused_part("\"inclusive\"", "\"loose\""),
+              "l2.inclusion is 'loose'; allowed: inclusive, exclusive, exclusive-textbook");
+}
+
+TEST(MachineFile, UnknownHomeOrPrefetcherIsRefused) {
+    const std::string last = "epoch_cycles = 20000\n";
+    EXPECT_EQ(refused_part(last, last + "[home]\nkind = \"ring\"\n"), "home.kind is 'ring'; allowed: bus");
+    EXPECT_EQ(refused_part(last, last + "[home]\nkind = 3\n"),
+              "the key home.kind is missing or of the wrong type");
+    EXPECT_EQ(refused_part(last, last + "[prefetcher]\nkind = \"oracle\"\n"),
+              "prefetcher.kind is 'oracle'; allowed: none");
 }
 
 TEST(MachineFile, Translation) {

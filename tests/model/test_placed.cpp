@@ -10,7 +10,7 @@ namespace s80::model {
 
 namespace {
 
-Machine two_way(Inclusion inclusion) {
+Machine two_way(const char* inclusion) {
     Machine m = small_machine();
     m.l1i = m.l1d = {512, 2};  // 2 sets
     m.l2 = {2048, 2};
@@ -22,8 +22,8 @@ Machine two_way(Inclusion inclusion) {
 
 class Placed : public SmallMachine {
 protected:
-    explicit Placed(Inclusion inclusion = Inclusion::inclusive)
-        : SmallMachine(two_way(inclusion), shipped(inclusion == Inclusion::inclusive ? "moesi" : "hammer")) {}
+    explicit Placed(const char* inclusion = "inclusive")
+        : SmallMachine(two_way(inclusion), shipped(inclusion == "inclusive" ? "moesi" : "hammer")) {}
 
     unsigned placed(Line line, Kind kind, unsigned way) {
         return h.access_placed(0, line, kind, user, way).stall;
@@ -37,7 +37,7 @@ protected:
 
 class PlacedExclusive : public Placed {
 protected:
-    PlacedExclusive() : Placed(Inclusion::exclusive) {}
+    PlacedExclusive() : Placed("exclusive") {}
 };
 
 TEST_F(Placed, FillsTheWayThatItNames) {
@@ -97,7 +97,7 @@ TEST_F(Placed, AWayThatTheL1LacksIsRefused) {
 }
 
 /// With the ways that a searched L1 uses, the placed player counts what the searching one does.
-class PlacedAsSearched : public ::testing::TestWithParam<std::tuple<Inclusion, const char*>> {};
+class PlacedAsSearched : public ::testing::TestWithParam<std::tuple<const char*, const char*>> {};
 
 TEST_P(PlacedAsSearched, CountsTheSame) {
     const auto [inclusion, protocol] = GetParam();
@@ -127,7 +127,7 @@ TEST_P(PlacedAsSearched, CountsTheSame) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, PlacedAsSearched,
-                         ::testing::Combine(::testing::Values(Inclusion::inclusive, Inclusion::exclusive),
+                         ::testing::Combine(::testing::Values("inclusive", "exclusive"),
                                             ::testing::Values("moesi", "mesif", "hammer")));
 
 }  // namespace s80::model

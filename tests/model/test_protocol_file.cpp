@@ -144,7 +144,7 @@ TEST(ProtocolFile, Hammer) {
     EXPECT_TRUE(read_of_mm.gives);
     EXPECT_EQ(read_of_mm.given, p.find("D"));
     EXPECT_EQ(read_of_mm.next, p.invalid());
-    EXPECT_EQ(p.l2_inclusion(), Inclusion::exclusive);
+    EXPECT_EQ(p.l2_inclusion(), "exclusive");
     EXPECT_TRUE(p.leaves_shared());
 }
 TEST(ProtocolFile, EveryShippedTableLoads) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "memory/queue.h"
+#include "memory/home/queue.h"
 
 #include <gtest/gtest.h>
 

@@ -103,7 +103,7 @@ TEST_F(StateFile, AStateOfTheVersionBeforeIsRefused) {
 
 TEST_F(StateFile, RestoresBlocksOfExclusiveL1sAndWhatMemoryRemembers) {
     Machine machine = small_machine();
-    machine.l2_inclusion = Inclusion::exclusive;
+    machine.l2_inclusion = "exclusive";
     Hierarchy before(machine, shipped("hammer"), 1024);
     Player clock(before);
     before.access(0, X, Kind::store, user);
@@ -113,13 +113,13 @@ TEST_F(StateFile, RestoresBlocksOfExclusiveL1sAndWhatMemoryRemembers) {
         before.access(1, line, Kind::load, user);
     }
     before.access(0, Y, Kind::store, user);
-    ASSERT_EQ(before.remembered(), std::vector<Line>{X});
+    ASSERT_EQ(before.home().remembered(), std::vector<Line>{X});
     save_state(file.path(), before, clock, {});
 
     Hierarchy after(machine, shipped("hammer"), 1024);
     Player fresh(after);
     load_state(file.path(), after, fresh);
-    EXPECT_EQ(after.remembered(), std::vector<Line>{X});
+    EXPECT_EQ(after.home().remembered(), std::vector<Line>{X});
     EXPECT_EQ(after.caches().state(0, Y), after.protocol().find("MM"));
     EXPECT_TRUE(after.caches().in_l1(0, Y, false));
     EXPECT_EQ(after.access(0, Y, Kind::store, user).stall, 0U);
@@ -150,7 +150,7 @@ struct Queued {
         m.bandwidth = bandwidth;
         return m;
     }
-    std::vector<std::uint64_t> busy() { return h.interconnect().state(); }
+    std::vector<std::uint64_t> busy() { return h.home().state(); }
 
     Hierarchy h;
     Player player;
@@ -169,7 +169,7 @@ TEST_F(StateFile, RestoresWhatIsStillBusy) {
     EXPECT_EQ(after.busy(), before.busy());
     Queued forgetful({50, 60, 2});
     load_state(file.path(), forgetful.h, forgetful.player);
-    EXPECT_TRUE(forgetful.h.interconnect().set_state({}));
+    EXPECT_TRUE(forgetful.h.home().set_state({}));
     for (Queued* machine : {&before, &after, &forgetful}) {
         machine->player.play(long_stream());
     }
@@ -195,17 +195,17 @@ TEST_F(StateFile, BusyTimesThatAreCutShortAreNoneOfAQueue) {
     Queued before({50, 60, 2});
     before.player.play(long_stream());
     std::vector<std::uint64_t> words = before.busy();
-    EXPECT_TRUE(Queued({50, 60, 2}).h.interconnect().set_state(words));
+    EXPECT_TRUE(Queued({50, 60, 2}).h.home().set_state(words));
     words.push_back(0);
-    EXPECT_FALSE(Queued({50, 60, 2}).h.interconnect().set_state(words));
+    EXPECT_FALSE(Queued({50, 60, 2}).h.home().set_state(words));
     for (std::size_t size = words.size() - 1; --size >= 3;) {
-        EXPECT_FALSE(Queued({50, 60, 2}).h.interconnect().set_state(std::span(words).first(size))) << size;
+        EXPECT_FALSE(Queued({50, 60, 2}).h.home().set_state(std::span(words).first(size))) << size;
     }
 }
 
 TEST_F(StateFile, AnotherOrganisationIsRefused) {
     Machine machine = small_machine();
-    machine.l2_inclusion = Inclusion::exclusive;
+    machine.l2_inclusion = "exclusive";
     Hierarchy other(machine, moesi(), 1024);
     Player fresh(other);
     save_state(file.path(), other, fresh, {});

@@ -215,7 +215,7 @@ model::Machine model_machine(const Machine& machine) {
     m.l1i = geometry(machine.l1i);
     m.l1d = geometry(machine.l1d);
     m.l2 = geometry(machine.l2);
-    m.l2_inclusion = machine.exclusive ? model::Inclusion::exclusive : model::Inclusion::inclusive;
+    m.l2_inclusion = machine.exclusive ? "exclusive" : "inclusive";
     m.latency = {machine.l2_hit, machine.memory, machine.cache, machine.upgrade};
     m.check("the drawn machine");
     return m;

@@ -39,7 +39,7 @@ Machine machine_of(const Shape& s) {
     m.l1i = cache(s.sets_l1i, s.ways_l1i);
     m.l1d = cache(s.sets_l1d, s.ways_l1d);
     m.l2 = cache(s.sets_l2, s.ways_l2);
-    m.l2_inclusion = model::Inclusion::exclusive;
+    m.l2_inclusion = "exclusive";
     m.latency = {8, 100, 120, 60};
     return m;
 }
@@ -114,7 +114,7 @@ TEST(WarmTrace, RebuildsEveryStateThatAccessesReach) {
             ASSERT_EQ(difference(shape.cores, *state, *made), "");
             EXPECT_EQ(trace.assumed, 0U);
             collect(*state, seen);
-            remembered += state->remembered().size();
+            remembered += state->home().remembered().size();
         }
     }
     EXPECT_EQ(seen.size(), 18U) << "six states in each of three caches";
@@ -169,10 +169,10 @@ TEST(WarmTrace, MemoryAssumesSharersOfLinesThatADeviceHasRead) {
     Hierarchy state(machine, protocol, 1000);
     state.access(0, 5, Kind::store, {});
     state.device_read(5);  // core 0 keeps a copy in S, and nobody owns the block
-    ASSERT_EQ(state.remembered().size(), 0U);
+    ASSERT_EQ(state.home().remembered().size(), 0U);
     const WarmTrace trace = rebuild(machine, state);
     EXPECT_EQ(trace.assumed, 1U);
-    EXPECT_EQ(state.remembered(), std::vector<Line>{5});
+    EXPECT_EQ(state.home().remembered(), std::vector<Line>{5});
 }
 
 std::string refusal(const Machine& machine, const std::string& protocol) {
@@ -193,7 +193,7 @@ TEST(WarmTrace, OtherProtocolsPoliciesAndShapesAreRefused) {
     EXPECT_EQ(refusal(machine, "hammer"),
               "machine drawn: a warm state can be rebuilt only with replacement.policy = lru");
     machine = machine_of(kShapes[2]);
-    machine.l2_inclusion = model::Inclusion::inclusive;
+    machine.l2_inclusion = "inclusive";
     EXPECT_EQ(refusal(machine, "hammer"),
               "machine drawn: a warm state can be rebuilt only with l2.inclusion = exclusive");
     machine = machine_of({4, 16, 2, 16, 2, 8, 4});

@@ -7,7 +7,7 @@
 
 #include "base/types.h"
 #include "machine/machine.h"
-#include "memory/queue.h"
+#include "memory/home/queue.h"
 #include "stats/statistics.h"
 
 namespace s80::model {
@@ -47,7 +47,7 @@ public:
 
     /// Between two epochs: the busy times of all resources, as words for a checkpoint. Empty without
     /// [bandwidth].
-    std::vector<std::uint64_t> state();
+    std::vector<std::uint64_t> state() const;
     /// Restores the busy times. Words of a machine with another [bandwidth] are ignored: all resources are
     /// then free. Returns false if the number of words does not match their contents.
     [[nodiscard]] bool set_state(std::span<const std::uint64_t> words);
@@ -57,10 +57,10 @@ private:
     std::int64_t wait_for_bus(Statistics& stats);
     std::int64_t wait_for_memory(Statistics& stats, Line line, std::int64_t after);
     void write_evicted(Statistics& stats);
-    template <class Fn>
-    void each_queue(Fn&& fn) {
-        for (std::vector<Queue>* queues : {&bus_, &banks_}) {
-            for (Queue& queue : *queues) {
+    template <class Self, class Fn>
+    static void each_queue(Self& self, Fn&& fn) {
+        for (auto* queues : {&self.bus_, &self.banks_}) {
+            for (auto& queue : *queues) {
                 fn(queue);
             }
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "memory/interconnect.h"
+#include "memory/home/interconnect.h"
 
 #include <utility>
 
@@ -49,17 +49,17 @@ std::int64_t Interconnect::wait_for_memory(Statistics& stats, Line line, std::in
 
 void Interconnect::forget(std::int64_t before, Statistics& stats) {
     write_evicted(stats);
-    each_queue([&](Queue& queue) { queue.forget(before); });
+    each_queue(*this, [&](Queue& queue) { queue.forget(before); });
 }
 
 /// bus, memory, banks; then of each queue how many busy times there are, and the begin and end of each.
-std::vector<std::uint64_t> Interconnect::state() {
+std::vector<std::uint64_t> Interconnect::state() const {
     std::vector<std::uint64_t> words;
     if (bus_.empty() && banks_.empty()) {
         return words;
     }
     words = {bandwidth_.bus, bandwidth_.memory, bandwidth_.banks};
-    each_queue([&](const Queue& queue) {
+    each_queue(*this, [&](const Queue& queue) {
         words.push_back(queue.busy().size());
         for (const auto& [begin, end] : queue.busy()) {
             words.push_back(static_cast<std::uint64_t>(begin));
@@ -74,7 +74,7 @@ bool Interconnect::set_state(std::span<const std::uint64_t> words) {
                       words[2] == bandwidth_.banks;
     auto rest = words.subspan(mine ? 3 : words.size());
     bool whole = true;
-    each_queue([&](Queue& queue) {
+    each_queue(*this, [&](Queue& queue) {
         std::vector<Queue::Interval> busy;
         if (mine) {
             whole = whole && !rest.empty() && rest[0] <= (rest.size() - 1) / 2;

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A snooping bus with memory behind it. For protocols with `leaves_shared`, memory remembers that sharers may
+// remain.
+#pragma once
+#include "memory/home/home.h"
+#include "memory/home/interconnect.h"
+
+namespace s80::model {
+
+class BusHome final : public Home {
+public:
+    static constexpr const char* kName = "bus";
+
+    /// Throws Error if memory must remember sharers and the machine has too many cores for it.
+    explicit BusHome(const HomeParts& parts);
+
+    Reply request(Access access, Bus bus) override;
+    void evicted(unsigned core, Line line, Block block) override;
+    void device_read(Line line) override;
+    void device_write(Line line) override;
+    void epoch_ended(std::int64_t next) override;
+
+    std::vector<Line> remembered() const override;
+    void remember(Line line) override;
+    /// The busy times of bus and memory.
+    std::vector<std::uint64_t> state() const override { return interconnect_.state(); }
+    bool set_state(std::span<const std::uint64_t> words) override { return interconnect_.set_state(words); }
+
+private:
+    void take_note_of_time();
+
+    bool remembers_;  ///< protocols with leaves_shared
+    Interconnect interconnect_;
+};
+
+}  // namespace s80::model

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "memory/home/home.h"
+
+namespace s80::model {
+
+void Home::supplied(Reply& reply, Bus bus, State state) const {
+    const RemoteCell& cell = parts_.protocol.remote(bus, state);
+    ++parts_.stats.core(Stat::interventions, reply.outcome.supplier);
+    reply.outcome.state = parts_.protocol.state(state).counts_as;
+    reply.gives = cell.gives;
+    reply.given = cell.given;
+}
+
+}  // namespace s80::model

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The home: the place where the requests for a line are ordered. The home finds the supplier of data, updates
+// the copies of other cores, and keeps what lies behind the private caches: the bus and memory, or a shared
+// cache, or a directory.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "coherence/outcome.h"
+#include "coherence/protocol.h"
+#include "machine/machine.h"
+#include "machine/topology.h"
+#include "memory/access.h"
+#include "memory/home/sharers.h"
+#include "memory/private/private.h"
+#include "stats/statistics.h"
+
+namespace s80::model {
+
+/// The answer to a request.
+struct Reply {
+    Outcome outcome;
+    bool shared = false;  ///< another cache keeps a copy, or the home assumes so
+    bool gives = false;   ///< the requester fills in the state `given`, not in the state of its own cell
+    State given = 0;
+};
+
+/// What a home works with. All parts outlive the home.
+struct HomeParts {
+    const Machine& machine;
+    const Protocol& protocol;
+    const Topology& topology;
+    Statistics& stats;
+    PrivateCaches& caches;
+    Sharers& sharers;
+};
+
+/// Called by the private caches and by devices, one request at a time, in the order of simulated time. A home
+/// keeps the index of sharers: after `request` the requester is in it; after `evicted` the core is not.
+class Home {
+public:
+    explicit Home(const HomeParts& parts) : parts_(parts) {}
+    virtual ~Home() = default;
+
+    /// The time of the following calls, in 1/256 cycle since the model was switched on.
+    void now(std::int64_t moment) {
+        now_ = moment;
+        moved_on_ = true;
+    }
+
+    /// A core asks for a line, or for the permission to store to its copy. The home snoops the other sharers.
+    /// It may recall any line but the requested one from any core.
+    virtual Reply request(Access access, Bus bus) = 0;
+    /// A core's last copy of the line left its caches for want of room.
+    virtual void evicted(unsigned core, Line line, Block block) = 0;
+    /// A device reads or writes the whole line, and keeps no copy. No processor waits.
+    virtual void device_read(Line line) = 0;
+    virtual void device_write(Line line) = 0;
+    /// An epoch has ended. No later call has a time before `next`.
+    virtual void epoch_ended(std::int64_t next) = 0;
+
+    /// Lines for which the home assumes sharers although it may be that no cache holds them.
+    virtual std::vector<Line> remembered() const { return {}; }
+    virtual void remember(Line) {}
+    /// The home's other state between two epochs, as words for a checkpoint.
+    virtual std::vector<std::uint64_t> state() const { return {}; }
+    /// Restores it. Returns false if the number of words does not match their contents.
+    [[nodiscard]] virtual bool set_state(std::span<const std::uint64_t> words) { return words.empty(); }
+
+protected:
+    /// Passes the request to all other sharers, which change their copies. Fills in all of the reply but
+    /// place and stall. Of several cores that would supply, the state that stands first in the table does,
+    /// then the lowest core. `written_back()` is called for each copy whose data go to memory.
+    template <class Fn>
+    Reply snoop(Access access, Bus bus, Fn&& written_back) {
+        Reply reply;
+        reply.outcome.request = bus;
+        reply.outcome.had_copies = parts_.sharers.of(access.line).without(access.core);
+        unsigned best = kMaxStates;
+        for (const unsigned other : reply.outcome.had_copies) {
+            const Snooped copy = parts_.caches.snoop(other, access.line, bus);
+            if (copy.supplies && copy.state < best) {
+                best = copy.state;
+                reply.outcome.supplier = static_cast<std::uint8_t>(other);
+            }
+            if (copy.writes_back) {
+                written_back();
+            }
+            if (copy.keeps) {
+                reply.shared = true;
+            } else {
+                parts_.sharers.remove(access.line, other);
+                ++parts_.stats.group(Stat::invalidations_sent, access.core, access.context);
+            }
+        }
+        if (best != kMaxStates) {
+            supplied(reply, bus, static_cast<State>(best));
+        }
+        return reply;
+    }
+
+    HomeParts parts_;
+    std::int64_t now_ = 0;
+    bool moved_on_ = false;  ///< the time was set, and the home has not taken note of it
+
+private:
+    void supplied(Reply& reply, Bus bus, State state) const;
+};
+
+/// The home that the machine file names (`home.kind`), or the bus. Throws Error if it cannot be built.
+std::unique_ptr<Home> make_home(const HomeParts& parts);
+
+}  // namespace s80::model

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A hardware prefetcher of the modelled machine.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "coherence/outcome.h"
+#include "machine/machine.h"
+#include "memory/access.h"
+
+namespace s80::model {
+
+class Prefetcher {
+public:
+    virtual ~Prefetcher() = default;
+    /// Called after each access that went beyond its L1, of any core. Appends the lines that this core's L2
+    /// should get now. Lines that the core holds, and lines outside of memory, are ignored. A prefetched line
+    /// counts as a fill, but not as a miss, and no processor waits for it.
+    virtual void observe(Access access, const Outcome& outcome, std::vector<Line>& lines) = 0;
+};
+
+/// The prefetcher that the machine file names (`prefetcher.kind`); none if it names none. Throws Error if the
+/// prefetcher does not exist.
+std::unique_ptr<Prefetcher> make_prefetcher(const Machine& machine);
+
+}  // namespace s80::model

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A core whose L1I, L1D and L2 never hold the same line. A block moves between them with its state, and lines
+// evicted from an L1 go to the L2. Two orders of the moves, and so two choices of victims, are in use.
+#pragma once
+#include "memory/private/private.h"
+
+namespace s80::model {
+
+/// gem5: the order of gem5's MOESI_hammer. The L1 makes room before the L2 is searched, so a full L2 may
+/// evict the line that is asked for. textbook: the L2 is searched first. A line that it holds changes places
+/// with the victim of the L1, so the L1 and the L2 together have the capacity of both.
+enum class MoveOrder : std::uint8_t { gem5, textbook };
+
+template <MoveOrder kOrder>
+class Exclusive final : public PrivateCaches {
+public:
+    static constexpr const char* kName = kOrder == MoveOrder::gem5 ? "exclusive" : "exclusive-textbook";
+    using PrivateCaches::PrivateCaches;
+
+    /// A line in the wrong L1 goes to the L2 first. Each move to the L2 may evict from it.
+    Outcome access(Access a, Cache::Slot slot, Home& home) override {
+        CoreCaches& mine = caches(a.core);
+        Cache& l1 = mine.l1(a.kind);
+        if (slot) {
+            return hit(a, l1.block(slot), home);
+        }
+        Block block;
+        bool found = false;
+        if constexpr (kOrder == MoveOrder::textbook) {
+            found = take(a, block);
+            slot = room(a, home);
+        } else {
+            const Cache& wrong = a.kind == Kind::ifetch ? mine.l1d : mine.l1i;
+            if (const Cache::Slot elsewhere = wrong.find(a.line)) {
+                move_to_l2(a.core, wrong, elsewhere, home);
+            }
+            slot = room(a, home);
+            found = take(a, block);
+        }
+        if (found) {
+            l1.put(slot, a.line, block);
+            return hit(a, l1.block(slot), home);
+        }
+        const Filled filled = miss(a, home);
+        l1.put(slot, a.line, filled.block);
+        return filled.outcome;
+    }
+
+    void host_prefetch_snoop(unsigned core, Line line) const override {
+        const CoreCaches& theirs = caches(core);
+        theirs.l2.host_prefetch(line);
+        theirs.l1d.host_prefetch(line);
+        theirs.l1i.host_prefetch(line);
+    }
+    std::size_t capacity(const Machine& machine) const override {
+        return (machine.l2.bytes + machine.l1i.bytes + machine.l1d.bytes) / machine.line_bytes;
+    }
+
+private:
+    /// Takes the line out of the cache that holds it. gem5: only the L2 can.
+    bool take(Access a, Block& block) {
+        CoreCaches& mine = caches(a.core);
+        for (const Cache* cache : {&mine.l2, &mine.l1d, &mine.l1i}) {
+            if (const Cache::Slot found = cache->find(a.line)) {
+                block = cache->block(found);
+                cache->drop(found);
+                return true;
+            }
+            if (kOrder == MoveOrder::gem5) {
+                break;
+            }
+        }
+        return false;
+    }
+
+    /// The slot of the L1 for the line, its old block in the L2.
+    Cache::Slot room(Access a, Home& home) {
+        Cache& l1 = caches(a.core).l1(a.kind);
+        Cache::Slot slot = l1.at(a.line, a.way);
+        if (a.way == kAnyWay) {
+            slot = l1.place(a.line);
+            l1.touch(slot);
+        } else if (const Cache::Slot elsewhere = l1.find(a.line)) {
+            move_to_l2(a.core, l1, elsewhere, home);
+        }
+        if (l1.line(slot) != kNoLine) {
+            move_to_l2(a.core, l1, slot, home);
+        }
+        return slot;
+    }
+
+    void move_to_l2(unsigned core, const Cache& from, Cache::Slot slot, Home& home) {
+        const Cache& l2 = caches(core).l2;
+        const Line line = from.line(slot);
+        leaves(core, line);
+        const Cache::Slot to = make_room(core, line, home);
+        l2.put(to, line, from.block(slot));
+        l2.touch(to);
+        from.drop(slot);
+    }
+};
+
+}  // namespace s80::model

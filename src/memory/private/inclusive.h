@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A core whose L2 holds all lines of its L1s.
+#pragma once
+#include "memory/private/private.h"
+
+namespace s80::model {
+
+class Inclusive final : public PrivateCaches {
+public:
+    static constexpr const char* kName = "inclusive";
+    using PrivateCaches::PrivateCaches;
+
+    Outcome access(Access a, Cache::Slot, Home& home) override {
+        Cache& l2 = caches(a.core).l2;
+        Cache::Slot slot = l2.find(a.line);
+        Outcome outcome;
+        if (slot) [[likely]] {
+            outcome = hit(a, l2.block(slot), home);
+        } else {
+            const Filled filled = miss(a, home);
+            slot = make_room(a.core, a.line, home);
+            l2.put(slot, a.line, filled.block);
+            outcome = filled.outcome;
+        }
+        l2.touch(slot);
+        fill_l1(a, l2.block(slot));
+        return outcome;
+    }
+
+    void host_prefetch_snoop(unsigned core, Line line) const override { caches(core).l2.host_prefetch(line); }
+    std::size_t capacity(const Machine& machine) const override {
+        return machine.l2.bytes / machine.line_bytes;
+    }
+
+private:
+    /// Puts the line into the L1, or gives it permission. One core's own L1I and L1D stay coherent too: a
+    /// store drops the instruction copy, a fetch takes the store permission back, and a load gets it only
+    /// when there is no instruction copy.
+    void fill_l1(Access a, Block& block) {
+        CoreCaches& mine = caches(a.core);
+        const bool fetch = a.kind == Kind::ifetch;
+        const Cache::Slot other = fetch ? (block.was_in_l1d ? mine.l1d.find(a.line) : Cache::Slot{})
+                                        : (block.was_in_l1i ? mine.l1i.find(a.line) : Cache::Slot{});
+        if (other && fetch) {
+            mine.l1d.block(other).writable = false;
+        } else if (other && a.kind == Kind::store) {
+            mine.l1i.drop(other);
+        }
+        Cache& l1 = mine.l1(a.kind);
+        Cache::Slot slot = (fetch ? block.was_in_l1i : block.was_in_l1d) ? l1.find(a.line) : Cache::Slot{};
+        if (slot && a.way != kAnyWay && slot.way != a.way) {
+            l1.drop(slot);
+            slot = {};
+        }
+        if (!slot) {
+            slot = a.way == kAnyWay ? l1.place(a.line) : l1.at(a.line, a.way);
+            if (const Line victim = l1.line(slot); victim != kNoLine) {
+                leaves(a.core, victim);
+            }
+            l1.put(slot, a.line, Block{});
+            if (a.way == kAnyWay) {
+                l1.touch(slot);
+            }
+        }
+        if (fetch) {
+            block.was_in_l1i = true;
+        } else {
+            block.was_in_l1d = true;
+        }
+        if (block.writable && (a.kind == Kind::store || (!fetch && !other))) {
+            l1.block(slot).writable = true;
+        }
+    }
+};
+
+}  // namespace s80::model

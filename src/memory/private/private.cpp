@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The protocol's side of a core's copies, which is the same in all organisations.
+#include "memory/private/private.h"
+
+#include "memory/home/home.h"
+
+namespace s80::model {
+
+PrivateCaches::PrivateCaches(const PrivateParts& parts) : parts_(parts) {
+    static_assert(kKinds * kMaxStates <= 32, "quiet_ is too small");
+    for (unsigned k = 0; k < kKinds; ++k) {
+        const auto kind = static_cast<Kind>(k);
+        for (unsigned i = 0; i < parts.protocol.states(); ++i) {
+            const auto s = static_cast<State>(i);
+            const OwnCell& cell = parts.protocol.own(own_event(kind), s);
+            if (cell.possible && cell.bus == Bus::none && cell.next_alone == s) {
+                quiet_ |= 1U << quiet_bit(kind, s);
+            }
+        }
+    }
+}
+
+void PrivateCaches::impossible(const char* side, State state, unsigned core, Line line) const {
+    throw Error("protocol " + parts_.protocol.name() + ": core " + std::to_string(core) +
+                " met the impossible cell " + side + " in state " + parts_.protocol.state(state).name +
+                " (line " + std::to_string(line) + ")");
+}
+
+Outcome PrivateCaches::hit_with_effect(Access a, Block& block, Home& home) {
+    const OwnCell& cell = parts_.protocol.own(own_event(a.kind), block.state);
+    if (!cell.possible) {
+        impossible("own access", block.state, a.core, a.line);
+    }
+    Reply reply{{parts_.topology.l2_hit(a.core), Place::l2}};
+    if (cell.bus != Bus::none) {
+        reply = home.request(a, cell.bus);
+    }
+    const State next = reply.shared ? cell.next_shared : cell.next_alone;
+    if (next != block.state) {
+        if (a.kind == Kind::store && parts_.protocol.state(block.state).counts_as == StateClass::E) {
+            ++parts_.stats.group(Stat::stores_found_e, a.core, a.context);
+        }
+        leave_e(a.core, block, Stat::e_to_m);
+        change(block, next);
+    }
+    return reply.outcome;
+}
+
+PrivateCaches::Filled PrivateCaches::miss(Access a, Home& home) {
+    const OwnCell& cell = parts_.protocol.own(own_event(a.kind), parts_.protocol.invalid());
+    if (!cell.possible) {
+        impossible("own miss", parts_.protocol.invalid(), a.core, a.line);
+    }
+    const Reply reply = home.request(a, cell.bus);
+    const State next = reply.gives ? reply.given : reply.shared ? cell.next_shared : cell.next_alone;
+    const StateClass entered = parts_.protocol.state(next).counts_as;
+    Block block;
+    change(block, next);
+    block.entered_in_e = entered == StateClass::E;
+    const Party party = a.context.party();
+    block.party = static_cast<std::uint8_t>(party) & 7;
+    ++parts_.stats.fill(a.core, party, a.kind, entered);
+    parts_.stats.party(Stat::e_resident, a.core, party) += block.entered_in_e ? 1U : 0U;
+    return {block, reply.outcome};
+}
+
+void PrivateCaches::evict(unsigned core, Line line, Block& block, Home& home) {
+    const OwnCell& cell = parts_.protocol.own(OwnEvent::evict, block.state);
+    if (!cell.possible) {
+        impossible("own eviction", block.state, core, line);
+    }
+    leaves(core, line);
+    leave_e(core, block, Stat::e_evicted);
+    ++parts_.stats.core(Stat::l2_evictions, core);
+    if (cell.writeback) {
+        ++parts_.stats.core(Stat::l2_writebacks, core);
+    }
+    home.evicted(core, line, block);
+}
+
+Cache::Slot PrivateCaches::make_room(unsigned core, Line line, Home& home) {
+    Cache& l2 = caches(core).l2;
+    const Cache::Slot slot = l2.place(line);
+    if (const Line victim = l2.line(slot); victim != kNoLine) {
+        Block& block = l2.block(slot);
+        evict(core, victim, block, home);
+        drop_from_l1s(core, victim, block);
+    }
+    return slot;
+}
+
+void PrivateCaches::prefetch(Access a, Home& home) {
+    const Cache& l2 = caches(a.core).l2;
+    const Filled filled = miss(a, home);
+    const Cache::Slot slot = make_room(a.core, a.line, home);
+    l2.put(slot, a.line, filled.block);
+    l2.touch(slot);
+}
+
+Snooped PrivateCaches::snoop(unsigned core, Line line, Bus bus) {
+    const Held copy = held(core, line);
+    Block& block = copy.cache->block(copy.slot);
+    const RemoteCell& cell = parts_.protocol.remote(bus, block.state);
+    if (!cell.possible) {
+        impossible("remote request", block.state, core, line);
+    }
+    const Snooped snooped{block.state, cell.next != parts_.protocol.invalid(), cell.supply, cell.writeback};
+    if (cell.writeback) {
+        ++parts_.stats.core(Stat::l2_writebacks, core);
+    }
+    if (!snooped.keeps) {
+        drop(core, line, copy);
+    } else if (cell.next != block.state) {
+        leave_e(core, block, Stat::e_downgraded);
+        change(block, cell.next);
+        protect_l1d(core, line, block);
+    }
+    return snooped;
+}
+
+bool PrivateCaches::invalidate(unsigned core, Line line) {
+    const Held copy = held(core, line);
+    const bool newer = parts_.protocol.own(OwnEvent::evict, copy.cache->block(copy.slot).state).writeback;
+    leaves(core, line);
+    drop(core, line, copy);
+    return newer;
+}
+
+/// As after a read of another core: the owner cannot know that the device keeps no copy.
+void PrivateCaches::clean(unsigned core, Line line) {
+    const Held copy = held(core, line);
+    Block& block = copy.cache->block(copy.slot);
+    if (!parts_.protocol.own(OwnEvent::evict, block.state).writeback) {
+        return;
+    }
+    ++parts_.stats.core(Stat::l2_writebacks, core);
+    change(block, parts_.protocol.own(OwnEvent::load, parts_.protocol.invalid()).next_shared);
+    protect_l1d(core, line, block);
+}
+
+/// The copy that has the state.
+PrivateCaches::Held PrivateCaches::held(unsigned core, Line line) const {
+    const CoreCaches& mine = caches(core);
+    for (const Cache* cache : {&mine.l2, &mine.l1d}) {
+        if (const Cache::Slot slot = cache->find(line)) {
+            return {cache, slot};
+        }
+    }
+    return {&mine.l1i, mine.l1i.find(line)};
+}
+
+/// Takes all copies out of the core.
+void PrivateCaches::drop(unsigned core, Line line, Held copy) {
+    Block& block = copy.cache->block(copy.slot);
+    leave_e(core, block, Stat::e_invalidated);
+    ++parts_.stats.core(Stat::l2_invalidations, core);
+    drop_from_l1s(core, line, block);
+    copy.cache->drop(copy.slot);
+}
+
+void PrivateCaches::drop_from_l1s(unsigned core, Line line, Block block) {
+    if (block.was_in_l1i) {
+        caches(core).l1i.drop(line);
+    }
+    if (block.was_in_l1d) {
+        caches(core).l1d.drop(line);
+    }
+}
+
+void PrivateCaches::change(Block& block, State next) const {
+    block.state = next;
+    block.writable = parts_.protocol.writable(next);
+}
+
+/// After a change of a block in the L2: its copy in the L1D may be stored to no longer than it.
+void PrivateCaches::protect_l1d(unsigned core, Line line, const Block& block) const {
+    if (!block.writable && block.was_in_l1d) {
+        const Cache& l1d = caches(core).l1d;
+        if (const Cache::Slot copy = l1d.find(line)) {
+            l1d.block(copy).writable = false;
+        }
+    }
+}
+
+/// Called before a block leaves its state: settles what became of a block that entered in E.
+void PrivateCaches::leave_e(unsigned core, Block& block, Stat why) {
+    if (block.entered_in_e) {
+        const auto party = static_cast<Party>(block.party);
+        ++parts_.stats.party(why, core, party);
+        --parts_.stats.party(Stat::e_resident, core, party);
+        block.entered_in_e = false;
+    }
+}
+
+}  // namespace s80::model

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The private caches of all cores: an L1I, an L1D and an L2 each. The organisation decides where a core keeps
+// a line; the protocol's table decides the states.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "coherence/outcome.h"
+#include "coherence/protocol.h"
+#include "machine/machine.h"
+#include "machine/topology.h"
+#include "memory/access.h"
+#include "memory/core_caches.h"
+#include "stats/statistics.h"
+
+namespace s80::model {
+
+class Home;
+
+/// Learns which other lines of a core an access moves or evicts.
+class MoveListener {
+public:
+    virtual ~MoveListener() = default;
+    /// The core's copy of the line is about to leave a cache, for another cache of the core or for good.
+    virtual void leaving(unsigned core, Line line) = 0;
+};
+
+/// What a core's copy did at a request of another core.
+struct Snooped {
+    State state = 0;  ///< before
+    bool keeps = false;
+    bool supplies = false;
+    bool writes_back = false;
+};
+
+/// What private caches work with. All parts outlive them.
+struct PrivateParts {
+    const Protocol& protocol;
+    const Topology& topology;
+    Statistics& stats;
+    std::vector<CoreCaches>& cores;
+};
+
+/// If several caches of a core hold a line, the L2's block has the state, and the blocks in the L1s know only
+/// whether stores need a request. An organisation sees to that.
+class PrivateCaches {
+public:
+    explicit PrivateCaches(const PrivateParts& parts);
+    virtual ~PrivateCaches() = default;
+
+    /// Called for each access that the core's L1 does not satisfy. `l1`: the L1's slot if the L1 holds the
+    /// line, and a store lacks permission. At the end the line is in the L1, in way `access.way` if that is
+    /// not kAnyWay. The organisation asks the home for what the core lacks, and gives up victims to the home.
+    virtual Outcome access(Access access, Cache::Slot l1, Home& home) = 0;
+    /// Host prefetch of the sets that a request of another core will search.
+    virtual void host_prefetch_snoop(unsigned core, Line line) const = 0;
+    /// Lines that one core's caches have room for.
+    virtual std::size_t capacity(const Machine& machine) const = 0;
+
+    /// Brings a line that the core does not hold into its L2, as for a load. No processor waits.
+    void prefetch(Access access, Home& home);
+
+    // Called by the home. The core holds the line.
+    /// The copy sees the request of another core and changes its state, or goes.
+    Snooped snoop(unsigned core, Line line, Bus bus);
+    /// The copy goes, for a write of a device or because the home needs the room. Returns whether its data
+    /// were newer than memory's.
+    bool invalidate(unsigned core, Line line);
+    /// A device reads the line. A copy with newer data than memory's is written back and stays, shared.
+    void clean(unsigned core, Line line);
+
+    /// Sets the listener of further accesses; null: none.
+    void listen(MoveListener* listener) { listener_ = listener; }
+
+protected:
+    struct Filled {
+        Block block;
+        Outcome outcome;
+    };
+
+    CoreCaches& caches(unsigned core) { return parts_.cores[core]; }
+    const CoreCaches& caches(unsigned core) const { return parts_.cores[core]; }
+
+    /// The core holds the line: applies the access to the block that has the state.
+    Outcome hit(Access a, Block& block, Home& home) {
+        if ((quiet_ >> quiet_bit(a.kind, block.state) & 1) != 0) [[likely]] {
+            return {parts_.topology.l2_hit(a.core), Place::l2};
+        }
+        return hit_with_effect(a, block, home);
+    }
+    /// The core does not hold the line: asks for it. The caller puts the block into a cache.
+    Filled miss(Access a, Home& home);
+    /// The block that has the state leaves the core for want of room. The caller takes it out of the cache.
+    void evict(unsigned core, Line line, Block& block, Home& home);
+    /// The slot of the L2 where the line is to be put. Its old block is gone, with the copies in the L1s.
+    Cache::Slot make_room(unsigned core, Line line, Home& home);
+    /// A line is about to leave a cache.
+    void leaves(unsigned core, Line line) {
+        if (listener_ != nullptr) [[unlikely]] {
+            listener_->leaving(core, line);
+        }
+    }
+
+private:
+    struct Held {
+        const Cache* cache;
+        Cache::Slot slot;
+    };
+
+    static constexpr unsigned quiet_bit(Kind kind, State state) {
+        return static_cast<unsigned>(kind) * kMaxStates + state;
+    }
+    [[noreturn]] void impossible(const char* side, State state, unsigned core, Line line) const;
+    Outcome hit_with_effect(Access a, Block& block, Home& home);
+    Held held(unsigned core, Line line) const;
+    void drop(unsigned core, Line line, Held copy);
+    void drop_from_l1s(unsigned core, Line line, Block block);
+    void change(Block& block, State next) const;
+    void protect_l1d(unsigned core, Line line, const Block& block) const;
+    void leave_e(unsigned core, Block& block, Stat why);
+
+    PrivateParts parts_;
+    std::uint32_t quiet_ = 0;  ///< accesses that leave a block unchanged: one bit per kind and state
+    MoveListener* listener_ = nullptr;
+};
+
+/// The organisation that the machine file names (`l2.inclusion`). Throws Error if it does not exist.
+std::unique_ptr<PrivateCaches> make_private_caches(const Machine& machine, const PrivateParts& parts);
+/// The number of the organisation in state files.
+unsigned organisation_number(const Machine& machine);
+
+}  // namespace s80::model
