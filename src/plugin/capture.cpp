@@ -26,7 +26,7 @@ std::string read_file(const std::string& path) {
 
 Capture::Capture(const Arguments& arguments, const model::Machine& machine, const model::Protocol& protocol,
                  std::uint64_t lines)
-    : last_(arguments.measure != 0 ? model::Mark::measure_end : model::Mark::exit) {
+    : last_(arguments.measure != 0 || arguments.run != 0 ? model::Mark::measure_end : model::Mark::exit) {
     if (arguments.capture_full.empty() && arguments.capture_filtered.empty()) {
         return;
     }

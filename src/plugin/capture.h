@@ -12,8 +12,9 @@
 
 namespace s80::plugin {
 
-/// The captures that the arguments ask for, from the first recorded epoch to the end of the measured region,
-/// or to the end of the run if it has none. Captures do not change what is played.
+/// The captures that the arguments ask for, from the first recorded epoch to the end of the measured region
+/// (of a program: its first one), or to the end of the run if it has none. Captures do not change what is
+/// played.
 class Capture {
 public:
     /// Throws model::Error if a file cannot be created.

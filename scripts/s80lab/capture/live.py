@@ -6,10 +6,10 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
@@ -43,6 +43,36 @@ TYPICAL_REPLAY = 200_000_000
 _ROOM: dict[Form, int] = {"filtered": 50_000, "full": 700_000}
 
 
+class Recording(Protocol):
+    """A run to be recorded. skip, measure: instructions before and in the measured region, as far as they are known
+    before."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def inputs(self) -> Inputs: ...
+    @property
+    def forms(self) -> tuple[Form, ...]: ...
+    @property
+    def experiment(self) -> str: ...
+    @property
+    def scale(self) -> str: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def start(self) -> Checkpoint: ...
+    @property
+    def skip(self) -> int: ...
+    @property
+    def measure(self) -> int: ...
+
+    def origin(self) -> str:
+        """The origin for the capture's header, as JSON."""
+
+    async def record(self, folder: Path, job: Job, extra: Mapping[str, object]) -> None:
+        """Make the run with these further plugin arguments, and complete its folder."""
+
+
 @dataclass(frozen=True)
 class Recipe:
     """Parameters of a recording. skip, measure: instructions before and in the measured region."""
@@ -52,6 +82,18 @@ class Recipe:
     start: Checkpoint
     skip: int
     measure: int
+
+    @property
+    def experiment(self) -> str:
+        return self.plan.name
+
+    @property
+    def scale(self) -> str:
+        return self.plan.scale_name
+
+    @property
+    def seed(self) -> int:
+        return self.plan.seed
 
     @property
     def window(self) -> int:
@@ -95,6 +137,14 @@ class Recipe:
         }
         return json.dumps(content, sort_keys=True)
 
+    async def record(self, folder: Path, job: Job, extra: Mapping[str, object]) -> None:
+        """Make the run with these further plugin arguments, and complete its folder."""
+        shape = {"skip": self.skip, "measure": self.measure, "window": self.window}
+        plan = replace(self.plan, phases=self.plan.phases.model_copy(update=shape))
+        timing = await live(plan, self.start, folder, job, extra)
+        job.update("statistics")
+        await to_its_end(finish, plan, self.start, self.name, self.inputs, timing, folder)
+
 
 def lengths(
     phases: Phases, stage: str, forms: Sequence[Form], instructions: int | None, warm_up: int | None
@@ -125,7 +175,7 @@ def capture_s(recipe: Recipe) -> float:
     return resources.START_S + length * (1 / resources.TYPICAL_RUN + len(recipe.forms) / TYPICAL_REPLAY)
 
 
-async def make(recipe: Recipe, slots: asyncio.Semaphore, job: Job, again: bool) -> Manifest:
+async def make(recipe: Recording, slots: asyncio.Semaphore, job: Job, again: bool) -> Manifest:
     """Record the capture of the recipe, unless it exists. again: record it in any case."""
     name, key = recipe.name, value_hash(recipe.inputs)
     async with exclusive(paths.captures() / f".{name}.lock", lambda: job.update(WAITING)):
@@ -150,7 +200,7 @@ async def make(recipe: Recipe, slots: asyncio.Semaphore, job: Job, again: bool) 
                 captured = (f"{form}{SUFFIX}" for form in recipe.forms)
                 names = (*captured, ORIGIN, MANIFEST, *PRODUCTS, WARM_SNAPSHOTS)
                 files = await asyncio.to_thread(STORE.hash_files, partial, names)
-                live_mips = RunFolder(partial).manifest["mips"]
+                live = RunFolder(partial).manifest
             manifest = Manifest(
                 name=name,
                 key=key,
@@ -158,37 +208,31 @@ async def make(recipe: Recipe, slots: asyncio.Semaphore, job: Job, again: bool) 
                 files=files,
                 wall_s=round(time.monotonic() - began, 1),
                 created=now(),
-                experiment=recipe.plan.name,
-                scale=recipe.plan.scale_name,
-                seed=recipe.plan.seed,
+                experiment=recipe.experiment,
+                scale=recipe.scale,
+                seed=recipe.seed,
                 start=recipe.start.manifest.stage,
                 skip=recipe.skip,
-                measure=recipe.measure,
-                live_mips=live_mips,
+                measure=live["instructions"] if "program" in live else recipe.measure,
+                live_mips=live["mips"],
                 forms=forms,
             )
             STORE.record(manifest)
             return manifest
 
 
-async def _record(recipe: Recipe, folder: Path, job: Job) -> None:
+async def _record(recipe: Recording, folder: Path, job: Job) -> None:
     (folder / ORIGIN).write_text(recipe.origin())
-    shape = {"skip": recipe.skip, "measure": recipe.measure, "window": recipe.window}
-    phases = recipe.plan.phases.model_copy(update=shape)
-    plan = replace(recipe.plan, phases=phases)
     files = {f"capture_{form}": folder / f"{form}{SUFFIX}" for form in recipe.forms}
-    extra = {**files, "capture_origin": folder / ORIGIN}
-    timing = await live(plan, recipe.start, folder, job, extra)
+    await recipe.record(folder, job, {**files, "capture_origin": folder / ORIGIN})
     for path in files.values():
         if not path.is_file():
             raise UserError(
                 f"recording {recipe.name}: the plugin did not write the capture file {path.name}; repeat the command"
             )
-    job.update("statistics")
-    await to_its_end(finish, plan, recipe.start, recipe.name, recipe.inputs, timing, folder)
 
 
-async def _verify(recipe: Recipe, form: Form, folder: Path, job: Job) -> Totals:
+async def _verify(recipe: Recording, form: Form, folder: Path, job: Job) -> Totals:
     """Replay the capture on its own machine and protocol. A full one must reproduce the live run byte for byte."""
     path, out = folder / f"{form}{SUFFIX}", folder / f"replay-{form}"
     out.mkdir()
@@ -202,7 +246,7 @@ async def _verify(recipe: Recipe, form: Form, folder: Path, job: Job) -> Totals:
             f"{recipe.name}: the replay of the full capture differs from the live run, which is a defect of "
             "s80lab; the capture was discarded: report this defect"
         )
-    content = capture_info(path)
+    content, run = capture_info(path), RunFolder(folder)
     (out / SNAPSHOTS).unlink()
     out.rmdir()
     return Totals(
@@ -212,7 +256,7 @@ async def _verify(recipe: Recipe, form: Form, folder: Path, job: Job) -> Totals:
         instructions=content["instructions"],
         replay_mips=round(played.mips, 1),
         identical=identical,
-        differences=differences(RunFolder(folder).stats["metrics"], compute(snapshots, None)),
+        differences=differences(run.stats["metrics"], compute(snapshots, None, program="program" in run.manifest)),
     )
 
 

@@ -132,6 +132,7 @@ def _finish(capture: Capture, design: Design, run_id: str, played: Played, began
             "clients": origin.get("clients"),
             "think_ms": origin.get("think_ms"),
         },
+        **({"program": origin["program"]} if "program" in origin else {}),
         "design": design.values,
         "varied": dict(design.varied),
         "filter_error": filter_error(capture, design),

@@ -42,6 +42,7 @@ class Origin(Strict, strict=True, extra="ignore", allow_inf_nan=False):
     seed: Count = 0
     skip: Count = 0
     measure: Count = 0
+    program: list[str] = Field(default_factory=list)
     clients: Count | None = None
     think_ms: float | None = None
     versions: dict[str, str] = Field(default_factory=dict)

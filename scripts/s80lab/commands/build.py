@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Literal
 
 from s80lab.base.strict import parse_settings
+from s80lab.commands.changes import Changes
 from s80lab.commands.parts import make_plans, parse_seeds, run_gem5, run_pipeline
+from s80lab.commands.programs import build_guests, refuse, saved_files
 from s80lab.config.experiment import DEFAULT_IMAGE
 from s80lab.experiment.plan import Options
 from s80lab.image.buildroot.image import Choice
@@ -42,6 +44,10 @@ def build_checkpoints(
     gem5: Path | None,
 ) -> None:
     """Build the checkpoints of experiments up to a stage."""
+    if files := saved_files(experiments):
+        refuse({"--scale": scale, "--seeds": seeds, "--engine gem5": engine == "gem5"})
+        build_guests(files, Changes(machine, protocol, server, image, tuple(settings or ())), jobs)
+        return
     chosen = parse_settings(settings or [])
     options = Options(machine, protocol, scale, parse_seeds(seeds), chosen, server=server, image=image)
     if engine == "gem5":

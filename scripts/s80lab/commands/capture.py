@@ -17,12 +17,10 @@ from s80lab.base.terminal import disk_size, plain, say
 from s80lab.capture.error import ANY_SHARE
 from s80lab.capture.live import Recipe, capture_s, lengths, make
 from s80lab.capture.store import STORE, SUFFIX, Form, Manifest, Totals
-from s80lab.commands.parts import (
-    make_plans,
-    on_board,
-    one_seed,
-    run_pipeline,
-)
+from s80lab.commands.changes import Changes
+from s80lab.commands.parts import make_plans, on_board, one_seed, run_pipeline
+from s80lab.commands.programs import Recording, images, plans_of, refuse, saved_files
+from s80lab.exec.shape import ready
 from s80lab.experiment import checkpoint
 from s80lab.experiment.checkpoint import Checkpoint
 from s80lab.experiment.plan import Options, Plan
@@ -53,6 +51,13 @@ def capture(
             f"--out {out}: --form both makes two files, but --out names one: omit --out and take both files "
             "from captures/"
         )
+    if files := saved_files([experiment]):
+        refuse(
+            {"--instructions": instructions, "--warm-up": warm_up, "--scale": scale, "--start warm": start == "warm"}
+        )
+        changes = Changes(machine, protocol, server, image, tuple(settings or ()))
+        _tell(*_capture_program(files[0], changes, forms, one_seed(seed), again), forms, out)
+        return
     stage = start or ("warm" if forms == ("full",) else "ready")
     chosen = parse_settings(settings or [])
     options = Options(machine, protocol, scale, one_seed(seed), chosen, server=server, image=image)
@@ -75,10 +80,35 @@ def capture(
         job.drop()
         return made
 
-    made = on_board(work)
+    _tell(on_board(work), "", forms, out)
+
+
+def _capture_program(
+    file: Path, changes: Changes, forms: tuple[Form, ...], seeds: list[int], again: bool
+) -> tuple[Manifest, str]:
+    """Record the first run of a program's experiment."""
+    plan, *others = plans_of(file, changes, seeds)
+    if plan.varied:
+        raise UserError(f"{file}: has a [sweep], and a capture has one design: omit the sweep")
+    with images() as found:
+        files, inputs = found.files(plan), found.inputs(plan)
+
+        async def work(board: Board) -> Manifest:
+            job = board.job(plan.text)
+            guest = await ready(plan.design.shape, found.qemu, job)
+            recording = Recording(plan, forms, files, inputs, found.qemu, guest)
+            made = await make(recording, asyncio.Semaphore(1), job, again)
+            job.drop()
+            return made
+
+        return on_board(work), "" if not others else f"the run from boot {plan.boot} with seed {plan.seed}"
+
+
+def _tell(made: Manifest, which: str, forms: tuple[Form, ...], out: Path | None) -> None:
+    """Print what was recorded, and copy the file to --out. which: the run, if the experiment has several."""
     folder = STORE.folder(made.name)
     run = write_pages(RunFolder(folder))
-    say(f"capture: {made.name}", sys.stdout)
+    say(f"capture: {made.name}{f' ({which})' if which else ''}", sys.stdout)
     for one, totals in made.forms.items():
         say(f"{one}: {_totals(totals)}", sys.stdout)
     say(f"live run: {made.live_mips:.0f} MIPS while recording; report: {folder / REPORT}", sys.stdout)

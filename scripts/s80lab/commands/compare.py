@@ -25,6 +25,7 @@ from s80lab.commands.changes import Changes
 from s80lab.commands.output import print_json, sayer, wide_console
 from s80lab.commands.parts import make_plans, on_board, parse_boots, parse_seeds, run_pipeline
 from s80lab.commands.replay import open_captures
+from s80lab.commands.programs import compare_files, refuse, saved_files
 from s80lab.commands.sides import (
     DEFAULT_BOOTS,
     Found,
@@ -72,9 +73,15 @@ def compare_command(
     if second is not None and all(exec_folder(name).is_dir() for name in (first, second)):
         compare_programs(first, second, fail_if or [], as_json)
         return
-    _refuse({"--fail-if": fail_if}, "experiments: it belongs to names of `s80lab exec --name`")
     changes = Changes(machine, protocol, server, image, tuple(settings or ()))
     sides = two_sides(first, second, changes)
+    if files := saved_files([side.name for side in sides]):
+        refuse({"--replay": replays, "--form": form, "--scale": scale})
+        of_names = dict(zip(dict.fromkeys(side.name for side in sides), files, strict=True))
+        named = [(of_names[side.name], side.changes, side.label) for side in sides]
+        print_programs(compare_files(named, parse_seeds(seeds), parse_boots(boots), run, jobs), fail_if or [], as_json)
+        return
+    _refuse({"--fail-if": fail_if}, "experiments of servers: it belongs to programs (`s80lab exec`)")
     selection = Selection(scale, parse_seeds(seeds), parse_boots(boots))
     if replays:
         _refuse({"--run": run, "--boots": boots, "--scale": scale, "--misses": misses}, "--replay")
@@ -83,14 +90,17 @@ def compare_command(
         _refuse({"--form": form}, "live runs: it belongs to --replay")
         found = live(sides, selection, run, misses, jobs)
     one, other = (read_side(side.label, of.folders) for side, of in zip(sides, found, strict=True))
-    comparison = Comparison(one, other)
-    show([comparison], [remark for of in found for remark in of.remarks], as_json)
+    show([Comparison(one, other)], [remark for of in found for remark in of.remarks], as_json)
 
 
 def compare_programs(first: str, second: str, fail_if: Sequence[str], as_json: bool) -> None:
-    """Compare the runs of two names of `s80lab exec`; exit with 1 if a condition holds."""
+    """Compare the runs of two names of `s80lab exec`."""
+    print_programs(ExecComparison((first, second), find_runs(first), find_runs(second)), fail_if, as_json)
+
+
+def print_programs(comparison: ExecComparison, fail_if: Sequence[str], as_json: bool) -> None:
+    """Print the comparison of two programs or designs; exit with 1 if a condition of --fail-if holds."""
     conditions = [parse_condition(text) for text in fail_if]
-    comparison = ExecComparison((first, second), find_runs(first), find_runs(second))
     failed = [condition.text for condition in conditions if condition.holds(comparison)]
     if as_json:
         print_json(comparison.record() | {"failed": failed})

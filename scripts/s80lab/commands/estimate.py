@@ -11,8 +11,10 @@ from s80lab.base.errors import UserError
 from s80lab.base.strict import parse_settings
 from s80lab.base.terminal import say
 from s80lab.commands import sweep
+from s80lab.commands.changes import Changes
 from s80lab.commands.output import print_json
 from s80lab.commands.parts import ESTIMATE_INDENT, make_plans, parse_boots, parse_seeds
+from s80lab.commands.programs import estimate_files, plans_of, refuse, saved_files
 from s80lab.config.grid import Grid
 from s80lab.experiment.estimate import estimate
 from s80lab.experiment.plan import Options, Plan
@@ -31,6 +33,15 @@ def estimate_command(
     as_json: bool,
 ) -> None:
     """Print instructions, time and disk space of the runs that are not complete yet."""
+    if files := saved_files(experiments):
+        refuse({"--scale": scale})
+        grid = Grid.parse(vary, "estimate") if vary else None
+        changes = Changes(machine, protocol, settings=tuple(settings or ()))
+        programs = [
+            plan for file in files for plan in plans_of(file, changes, parse_seeds(seeds), parse_boots(boots), grid)
+        ]
+        estimate_files(programs, jobs, as_json)
+        return
     if vary:
         for option, value in (("--machine", machine), ("--protocol", protocol)):
             if value:

@@ -16,7 +16,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from shlex import join
+from typing import Any, BinaryIO
 
 import typer
 from rich.console import Console
@@ -25,6 +26,7 @@ from s80lab.analysis.misses.stacks import stack_text
 from s80lab.analysis.misses.store import grouped_lines, write_store
 from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.base.files import write_file
 from s80lab.base.hashing import file_hash
 from s80lab.base.progress import Board
 from s80lab.base.staging import staging
@@ -33,6 +35,7 @@ from s80lab.base.terminal import say
 from s80lab.commands.numbers import parse_boots, parse_seeds
 from s80lab.commands.process import EXEC_FAILED, sentence_of
 from s80lab.config.machine import load_machine, with_inclusion
+from s80lab.config.program import NAME, Order, Program, Saved, saved_text
 from s80lab.exec.added import Added
 from s80lab.exec.bring_back import bring_back, guest_and_host
 from s80lab.exec.compiled import keep_compiled
@@ -45,7 +48,7 @@ from s80lab.exec.roots import package_root, tar_of
 from s80lab.exec.run import ALLOCATOR, MAPPINGS, SNAPSHOTS, SUMS, Ended, execute
 from s80lab.exec.shape import FILES, LEAST_MEMORY, RANGE, STREAMS, Shape, check_memory, ready
 from s80lab.exec.stored import stored_lines
-from s80lab.exec.tree import Wanted, collect, guest_path, write_image
+from s80lab.exec.tree import Tree, Wanted, collect, guest_path, write_image
 from s80lab.experiment import checkpoint
 from s80lab.guest.qemu import Qemu, find_qemu
 from s80lab.report.program import program_text, several_text
@@ -57,7 +60,6 @@ NOT_EXECUTABLE, NOT_FOUND = 126, 127
 """Exit codes, as of env(1): the program cannot be executed, and it does not exist."""
 CODES: dict[type[Exception], int] = {NotFoundError: NOT_FOUND, NotExecutableError: NOT_EXECUTABLE}
 REFERENCE = "reference"
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 MOST_MEMORY = 64 << 30
 MOST_S = 10**9
 """A limit of simulated time that no run reaches."""
@@ -75,7 +77,6 @@ class Request:
     machine: str
     protocol: str | None
     settings: list[str] | None
-    processors: int | None
     memory: str
     add: list[str] | None
     host_packages: str | None
@@ -97,14 +98,16 @@ class Request:
     ready: str | None
     rootfs: Path | None
     packages: str | None
-    get: list[str] | None
-    order: Literal["default", "reference"]
-    seeds: str | None
-    boots: str | None
-    name: str
-    as_json: Path | None
-    page: Path | None
-    report: Path | None
+    order: Order
+    processors: int | None = None
+    get: list[str] | None = None
+    seeds: str | None = None
+    boots: str | None = None
+    name: str = "last"
+    as_json: Path | None = None
+    page: Path | None = None
+    report: Path | None = None
+    save: Path | None = None
 
 
 def exec_command(**options: Any) -> None:
@@ -125,8 +128,11 @@ def _exec(request: Request) -> int:
         raise UserError(f"--name {request.name}: use letters, digits, dots, underscores and hyphens")
     final = exec_folder(request.name)
     boots, seeds = parse_boots(request.boots) or [1], parse_seeds(request.seeds) or [1]
+    saved = None if request.save is None else saved_text(request.save, _saved(request))
     with staging(final) as folder:
         given = _input(request.stdin, folder)
+        if saved is not None and request.stdin is None and given is not None and given.stat().st_size:
+            raise UserError("--save: the experiment cannot hold a redirected stdin: name its file with --stdin")
         notes: list[str] = []
         problems: list[str] = []
         done: list[str] = []
@@ -143,9 +149,31 @@ def _exec(request: Request) -> int:
             given.unlink()
     runs = [ExecRun(final / name) for name in done]
     _show(runs, request)
+    if request.save is not None and saved is not None:
+        write_file(request.save, saved)
     for sentence in (*notes, *problems):
         say(f"s80lab exec: {sentence}")
     return next((run.record.code for run in runs if run.record.code), EXEC_FAILED if problems else 0)
+
+
+@dataclass(frozen=True)
+class Design:
+    """The machine that a request names, as guest and as model. protocol: the file of its table."""
+
+    shape: Shape
+    protocol: Path
+
+    def inputs(self, qemu: Qemu, image: Path) -> dict[str, str]:
+        """Hashes of what a run of the image depends on, without the options that choose what is measured."""
+        return {**self.shape.wanted(qemu).inputs, "files": file_hash(image), "plugin": file_hash(paths.PLUGIN)}
+
+
+@dataclass(frozen=True)
+class HandedOver:
+    """The files of the guest, and the image that holds them."""
+
+    tree: Tree
+    image: Path
 
 
 def _run_once(
@@ -153,17 +181,45 @@ def _run_once(
 ) -> tuple[Ended, list[str], list[str]]:
     """One run in its folder. first: whether its output appears and its files come back. Returns its end, and notes and
     problems of the files that came back."""
+    design = design_of(request, boot)
+    files = hand_over(request, seed, given, folder)
+    for note in files.tree.notes if first else ():
+        say(f"s80lab exec: note: {note}")
+    qemu = find_qemu()
+    with Path(os.devnull).open("wb") as nowhere:
+        to = (sys.stdout.buffer, sys.stderr.buffer) if first else (nowhere, nowhere)
+        streams = dict(zip(STREAMS, to, strict=True))
+        points = arguments(request, files, folder)
+        ended = asyncio.run(_run(design, qemu, files.image, folder, request, points, streams))
+    if why := why_ended(ended, request):
+        say(f"s80lab exec: {why}")
+    inputs = design.inputs(qemu, files.image)
+    files.image.unlink()
+    back = dict(map(guest_and_host, request.get or [])) if first else {}
+    notes, problems = keep_run(request, design, files.tree, inputs, ended, boot, seed, folder, back)
+    return ended, notes, problems
+
+
+def design_of(request: Request, boot: int) -> Design:
+    """The machine of the request. UserError names the first wrong value."""
     shape = _shape(request, boot)
-    protocol = find_or_file("protocol", paths.PROTOCOLS, request.protocol or shape.machine.protocol)
+    return Design(shape, find_or_file("protocol", paths.PROTOCOLS, request.protocol or shape.machine.protocol))
+
+
+def hand_over(request: Request, seed: int, given: Path | None, folder: Path) -> HandedOver:
+    """Write the image with the files of the request into the folder. given: the program's stdin."""
     wanted = _wanted(request, seed, given)
     tree = collect(wanted)
-    for note in tree.notes if first else ():
-        say(f"s80lab exec: note: {note}")
-    image = write_image(tree, wanted, folder)
-    qemu = find_qemu()
+    return HandedOver(tree, write_image(tree, wanted, folder))
+
+
+def arguments(request: Request, files: HandedOver, folder: Path) -> dict[str, object]:
+    """The arguments of the plugin that say what is measured, and where its output goes in the folder of the run."""
     named = {"region_from": request.begin, "region_to": request.end, "counted": request.per}
     options = {"region_from": "--from", "region_to": "--to", "counted": "--per"}
-    points: dict[str, object] = {key: entry(options[key], name, tree, image) for key, name in named.items() if name}
+    points: dict[str, object] = {
+        key: entry(options[key], name, files.tree, files.image) for key, name in named.items() if name
+    }
     points |= {"run": 1, "markers": int(request.markers)}
     if request.order == REFERENCE:
         points |= REFERENCE_PLUGIN
@@ -171,20 +227,27 @@ def _run_once(
     points["mappings"] = folder / MAPPINGS
     if request.misses:
         points["sums"] = folder / SUMS
-        if request.heap and (functions := list(allocator(tree, image))):
+        if request.heap and (functions := list(allocator(files.tree, files.image))):
             (folder / ALLOCATOR).write_text("".join(f"{line}\n" for line in functions))
             points["allocations"] = folder / ALLOCATOR
-    with Path(os.devnull).open("wb") as nowhere:
-        to = (sys.stdout.buffer, sys.stderr.buffer) if first else (nowhere, nowhere)
-        streams = dict(zip(STREAMS, to, strict=True))
-        ended = asyncio.run(_run(shape, qemu, image, protocol, folder, request, points, streams))
-    if why := _why_ended(ended, request):
-        say(f"s80lab exec: {why}")
+    return points
+
+
+def keep_run(
+    request: Request,
+    design: Design,
+    tree: Tree,
+    inputs: Mapping[str, str],
+    ended: Ended,
+    boot: int,
+    seed: int,
+    folder: Path,
+    back: Mapping[str, Path],
+) -> tuple[list[str], list[str]]:
+    """Check what a run has measured, and write its record. Returns notes and problems of the files that came back.
+    UserError: the measured region did not begin or did not end. back: see `bring_back`."""
     _check_region(folder, ended, request)
-    inputs = {**shape.wanted(qemu).inputs, "files": file_hash(image), "plugin": file_hash(paths.PLUGIN)}
-    image.unlink()
     keep_compiled(folder / FILES, folder)
-    back = dict(map(guest_and_host, request.get or [])) if first else {}
     notes, problems = bring_back(folder / FILES, back)
     settings = parse_settings(request.settings or [])
     write_record(
@@ -193,8 +256,8 @@ def _run_once(
             ended,
             name=request.name,
             words=request.words,
-            machine=shape.machine.name,
-            protocol=protocol.stem,
+            machine=design.shape.machine.name,
+            protocol=design.protocol.stem,
             settings={str(key): value for key, value in settings.items()},
             region=_region(request),
             per=request.per or "",
@@ -204,10 +267,10 @@ def _run_once(
             files={guest: str(host.resolve()) for guest, host in tree.readable.items()},
         ),
     )
-    return ended, notes, problems
+    return notes, problems
 
 
-def _why_ended(ended: Ended, request: Request) -> str:
+def why_ended(ended: Ended, request: Request) -> str:
     """A sentence about a program that did not end by itself; empty if it did."""
     program = request.words[0]
     if ended.missing:
@@ -397,10 +460,9 @@ def _input(stdin: Path | None, folder: Path) -> Path | None:
 
 
 async def _run(
-    shape: Shape,
+    design: Design,
     qemu: Qemu,
     image: Path,
-    protocol: Path,
     folder: Path,
     request: Request,
     points: Mapping[str, object],
@@ -409,26 +471,22 @@ async def _run(
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     build_plain(lambda text: say(f"s80lab exec: {text}"))
-    wanted = shape.wanted(qemu)
+    wanted = design.shape.wanted(qemu)
     found = checkpoint.find(wanted.name, wanted.key)
     if found is None:
         with Board(Console(stderr=True)) as board:
             job = board.job("s80lab exec: the guest of this shape, once")
-            found = await ready(shape, qemu, job)
+            found = await ready(design.shape, qemu, job)
             job.drop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-    return await execute(shape, found, qemu, image, protocol, folder, to, request.timeout, stop, points)
+    return await execute(design.shape, found, qemu, image, design.protocol, folder, to, request.timeout, stop, points)
 
 
 def _show(runs: Sequence[ExecRun], request: Request) -> None:
     """Look up the names, store the reports, and print the first one."""
     for run in runs:
-        (run.folder / REPORT).write_text(json.dumps(run.as_json()) + "\n")
-        if run.contention is not None:
-            (run.folder / STALL_STACKS).write_text(stack_text(run.contention.stacks.items()), encoding="utf-8")
-            lines = grouped_lines(stored_lines(run.contention.lines))
-            write_store(run.folder / MISS_STORE, {"machine": run.record.machine}, lines)
+        write_names(run)
     text = program_text(runs[0]) + several_text(runs)
     if request.report is not None:
         request.report.write_text(text)
@@ -439,3 +497,43 @@ def _show(runs: Sequence[ExecRun], request: Request) -> None:
         request.as_json.write_text(json.dumps(found[0] if len(found) == 1 else found, indent=1) + "\n")
     if request.page is not None:
         request.page.write_text(program_page(runs[0]), encoding="utf-8")
+
+
+def _saved(request: Request) -> Saved:
+    """The request as an experiment: the same from every folder, because its paths are absolute."""
+    word = request.words[0]
+    of_host = "/" in word and request.rootfs is None and request.packages is None
+    program = Program(
+        **{key: getattr(request, key) for key in Program.model_fields if getattr(request, key) is not None}
+        | {
+            "words": [str(Path(word).absolute()) if of_host else word, *request.words[1:]],
+            "add": [f"{added.host.absolute()}:{added.guest}" for added in map(_added, request.add or [])],
+            **{key: path.absolute() for key in ("stdin", "rootfs") if (path := getattr(request, key)) is not None},
+        }
+    )
+    settings = parse_settings(request.settings or [])
+    if request.processors is not None:
+        settings["processors.count"] = request.processors
+    return Saved(
+        description=join(request.words),
+        machine=_named_file(request.machine),
+        protocol=None if request.protocol is None else _named_file(request.protocol),
+        settings={str(key): value for key, value in settings.items()},
+        seeds=parse_seeds(request.seeds) or [1],
+        boots=parse_boots(request.boots) or [1],
+        program=program,
+    )
+
+
+def _named_file(name: str) -> str:
+    """A name, or the absolute path of a file."""
+    return str(Path(name).absolute()) if name.endswith(".toml") else name
+
+
+def write_names(run: ExecRun) -> None:
+    """Look up the names of a run, and write its report as data, its contended lines, and its stacks."""
+    (run.folder / REPORT).write_text(json.dumps(run.as_json()) + "\n")
+    if run.contention is not None:
+        (run.folder / STALL_STACKS).write_text(stack_text(run.contention.stacks.items()), encoding="utf-8")
+        lines = grouped_lines(stored_lines(run.contention.lines))
+        write_store(run.folder / MISS_STORE, {"machine": run.record.machine}, lines)

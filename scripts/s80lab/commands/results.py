@@ -19,6 +19,7 @@ from s80lab.commands.changes import Changes
 from s80lab.commands.measured import latest_runs
 from s80lab.commands.output import print_json
 from s80lab.commands.parts import parse_seeds
+from s80lab.commands.programs import refuse, report_files, saved_files
 from s80lab.commands.run_tables import check_tables, show_runs
 from s80lab.config.experiment import load_experiment
 from s80lab.gem5.runs import shipped_runs
@@ -56,6 +57,10 @@ def report_command(
         show_runs(read_runs(found), as_json, everything, section)
         return
     chosen = parse_seeds(seeds)
+    if files := saved_files(experiments):
+        refuse({"--scale": scale, "--beside": beside, "--all": everything, "--section": section})
+        report_files(files, changes, chosen, [], as_json)
+        return
     if beside is None:
         show_runs(read_runs(latest_runs(experiments, scale, chosen, changes)), as_json, everything, section)
         return

@@ -13,8 +13,10 @@ from s80lab.base import host
 from s80lab.base.errors import UserError
 from s80lab.base.shard import by_hash
 from s80lab.base.strict import parse_settings
+from s80lab.commands.changes import Changes
 from s80lab.commands.output import sayer
 from s80lab.commands.parts import make_plans, parse_boots, parse_seeds, run_gem5, run_pipeline, tell_estimate
+from s80lab.commands.programs import refuse, run_files, saved_files
 from s80lab.commands.run_tables import check_tables, end_invalid, show_runs
 from s80lab.commands.shards import Listed, check_shard, part, show_list, tell_shard
 from s80lab.experiment.entries import title
@@ -61,6 +63,12 @@ def run_command(
     options = Options(
         machine, protocol, scale, parse_seeds(seeds), chosen, misses, profile, server, image, parse_boots(boots)
     )
+    if files := saved_files(experiments):
+        refuse({"--scale": scale, "--until": until, "--drop-warm": drop_warm, "--profile": profile})
+        refuse({"--engine gem5": engine == "gem5", "--all": everything, "--section": section})
+        changes = Changes(machine, protocol, server, image, tuple(settings or ()))
+        run_files(files, changes, options.seeds, options.boots, jobs, again, shard, listed, as_json)
+        return
     drop: Drop = "warm" if drop_warm else "nothing"
     other = "--until" if until else "--engine gem5" if engine == "gem5" else None
     if boots and other:

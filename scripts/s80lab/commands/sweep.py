@@ -14,6 +14,7 @@ from s80lab.capture.explore.grid import CORES
 from s80lab.commands.changes import Changes
 from s80lab.commands.compare import show
 from s80lab.commands.parts import make_plans, parse_boots, parse_seeds, run_pipeline, tell_estimate
+from s80lab.commands.programs import refuse, run_files, saved_files
 from s80lab.commands.run import run_shard
 from s80lab.commands.run_tables import end_invalid
 from s80lab.commands.sides import DEFAULT_BOOTS, Named, Selection, existing_runs, options_of
@@ -46,6 +47,12 @@ def sweep_command(
     as_json: bool,
 ) -> None:
     """Run every design of a grid, and compare each design with the first one."""
+    if files := saved_files([experiment]):
+        refuse({"--scale": scale})
+        changes, grid = Changes(settings=tuple(settings or ())), Grid.parse(vary or [], "sweep")
+        chosen = parse_seeds(seeds), parse_boots(boots)
+        run_files(files, changes, *chosen, jobs, False, shard, listed, as_json, grid)
+        return
     selection = select_runs(scale, seeds, boots)
     points = designs(experiment, Grid.parse(vary or [], "sweep"), settings or [])
     plans = plans_of(experiment, points, selection, misses)

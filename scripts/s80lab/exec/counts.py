@@ -6,10 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
-from s80lab.results.snapshots import Delta
-
-# Process classes (src/base/types.h): the relay of the program's output has the class of a load generator.
-RELAY, IDLE = "loadgen", "idle"
+from s80lab.results.snapshots import IDLE, RELAY, Delta, program_of
 
 
 @dataclass(frozen=True)
@@ -48,11 +45,6 @@ class Counts:
 
     def record(self) -> dict[str, object]:
         return asdict(self)
-
-
-def program_of(region: Delta) -> Delta:
-    """The region without idle processors and the relay of the program's output."""
-    return region.except_for("class", RELAY, IDLE)
 
 
 def counts_of(region: Delta) -> Counts:

@@ -31,7 +31,7 @@ from s80lab.exec.names import Names
 from s80lab.exec.run import MACHINE, MAPPINGS, SNAPSHOTS, SUMS, Ended
 from s80lab.guest.kernel.facts import load_kernel
 from s80lab.results.run_folder import MEMORY_MAP
-from s80lab.results.snapshots import Delta, Snapshots, without
+from s80lab.results.snapshots import Delta, Snapshots
 
 RECORD, REPORT = "exec.json", "report.json"
 SCHEMA = 1
@@ -107,11 +107,9 @@ class ExecRun:
         marked = [line for line in self.snapshots.lines if line.mark in ("measure_begin", "measure_end")]
         if not marked:
             raise UserError(f"{self.folder}: the measured region ({self.record.region}) did not begin")
-        last = marked[-1] if marked[-1].mark == "measure_end" else self.snapshots.lines[-1]
-        region = self.snapshots.delta(marked[0], last)
-        for end, begin in zip(marked[1::2], marked[2::2], strict=False):
-            region = without(region, self.snapshots.delta(end, begin))
-        return region
+        if len(marked) == 1:
+            return self.snapshots.delta(marked[0], -1)
+        return self.snapshots.region()
 
     @property
     def intervals(self) -> list[tuple[int, Delta]]:
@@ -175,7 +173,7 @@ class ExecRun:
     @property
     def parts(self) -> int:
         """How often the region began."""
-        return sum(line.mark == "measure_begin" for line in self.snapshots.lines)
+        return self.snapshots.parts
 
     @property
     def calls(self) -> int | None:

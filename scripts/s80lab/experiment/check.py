@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""All problems of a configuration file: a machine, experiment, protocol, workload (load profile), scale or server."""
+"""All problems of a configuration file: a machine, experiment, program, protocol, workload (load profile), scale or
+server."""
 
 from __future__ import annotations
 
@@ -20,6 +21,7 @@ from s80lab.base.toml_lines import Keys, key_lines, line_of
 from s80lab.config.experiment import Experiment, Scale, check_ram, content_over_bases, scale_file
 from s80lab.config.grid import Grid
 from s80lab.config.machine import Machine
+from s80lab.config.program import Saved
 from s80lab.config.server import ServerFile
 from s80lab.config.workload import PROTOCOLS
 from s80lab.experiment.plan import check_points
@@ -107,6 +109,8 @@ def _missing_file(path: Path) -> str:
 
 
 def _kind(path: Path, content: Mapping[str, Any]) -> str:
+    if "program" in content:  # lies beside other experiments
+        return "program"
     folder = path.absolute().parent
     for name, kind in KINDS.items():
         if folder in paths.places(kind.folder):
@@ -141,6 +145,9 @@ def _refusal(keys: Keys, check: Callable[[], object], where: str = "") -> list[F
     except UserError as error:
         return [Fault(keys, where + str(error).removeprefix("file: "))]
     return []
+
+
+_FILE = {"may_be_file": True}
 
 
 def _machine(path: Path, content: Mapping[str, Any]) -> list[Fault]:
@@ -225,6 +232,22 @@ def _experiment_summary(path: Path, content: Mapping[str, Any]) -> str:
     )
 
 
+def _program(path: Path, content: Mapping[str, Any]) -> list[Fault]:
+    if found := faults(content, Saved):
+        return found
+    saved = Saved.model_validate(content)
+    found = [] if "machine" in saved.sweep else _named(("machine",), "machine", paths.MACHINES, saved.machine, **_FILE)
+    if saved.protocol is not None and "protocol" not in saved.sweep:
+        found += _named(("protocol",), "protocol", paths.PROTOCOLS, saved.protocol, **_FILE)
+    return found
+
+
+def _program_summary(path: Path, content: Mapping[str, Any]) -> str:
+    saved = Saved.model_validate(content)
+    runs = Grid.of_sweep(saved.sweep).size * len(saved.seeds) * len(saved.boots)
+    return f"{path.stem}: {saved.description} on {saved.machine}, {counted(runs, 'run')}"
+
+
 def _workload(path: Path, content: Mapping[str, Any]) -> list[Fault]:
     protocol = str(content.get("protocol", "imap"))
     if protocol not in PROTOCOLS:
@@ -272,6 +295,7 @@ KINDS: Mapping[str, Kind] = {
         _experiment,
         _experiment_summary,
     ),
+    "program": Kind(paths.EXPERIMENTS, frozenset({"program"}), _program, _program_summary),
     "workload": Kind(
         paths.PROFILES,
         frozenset({"mix", "mix_percent", "transitions", "driver", "metric", "think_ms", "scripts"}),

@@ -11,6 +11,7 @@ from s80lab.base.progress import shorten
 from s80lab.base.terminal import plain
 from s80lab.config.machine import Machine
 from s80lab.exec.compare import VALUES, ExecComparison, names
+from s80lab.exec.compare import Row as Count
 from s80lab.exec.contention import Access, Line
 from s80lab.exec.counts import Counts, Side, counts_of
 from s80lab.exec.folder import ExecRun
@@ -51,6 +52,32 @@ def comparison_text(comparison: ExecComparison) -> str:
                 for one in moved
             ]
     return "".join(f"{line}\n" for line in lines)
+
+
+def sweep_text(name: str, comparisons: Sequence[ExecComparison]) -> str:
+    """The counts of each design of a program, and their changes from the first design, which all comparisons have."""
+    first = comparisons[0]
+    width = max(16, *(len(label) for one in comparisons for label in one.names)) + 2
+    lines = [
+        f"{name}: {plain(join(first.first[0].record.words))}, {_counted(comparisons, 'design')} beside the first, "
+        f"{_counted(first.first, 'run')} each",
+        *([f"all counts are for each call of {first.first[0].record.per}"] if first.per_call else []),
+        "in brackets: the change from the first design; *: its 95% interval excludes 0",
+        "",
+        f"{'':{width}}" + "".join(f"{name:>26}" for name in VALUES),
+    ]
+    rows = {row.name: row for row in first.rows}
+    lines.append(f"{first.names[0]:{width}}" + "".join(f"{_number(rows[name].first):>26}" for name in VALUES))
+    for one in comparisons:
+        rows = {row.name: row for row in one.rows}
+        lines.append(f"{one.names[1]:{width}}" + "".join(f"{_changed(rows[name]):>26}" for name in VALUES))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _changed(row: Count) -> str:
+    """The second side of a count, with its change."""
+    change = "" if row.change is None else f"{100 * row.change:+.1f}%"
+    return f"{_number(row.second)} ({change or '-'}){'*' if row.verdict in ('higher', 'lower') else ' '}"
 
 
 def _sides(comparison: ExecComparison) -> Iterator[str]:

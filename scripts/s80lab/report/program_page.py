@@ -9,7 +9,7 @@ from shlex import join
 
 from s80lab.base.terminal import plain
 from s80lab.exec.contention import Contention, Line, Sum
-from s80lab.exec.counts import Counts, counts_of, program_of
+from s80lab.exec.counts import Counts, counts_of
 from s80lab.exec.folder import ExecRun
 from s80lab.exec.stored import stored_lines
 from s80lab.report.figures.all import Picture, drawn_picture
@@ -25,7 +25,7 @@ from s80lab.report.page import Topic, render
 from s80lab.report.program import PER_CALL, SERVICES, machine_line, simulated, verdicts_of
 from s80lab.report.tables import Cell, Row, Table
 from s80lab.results.metrics.registry import Measurement, compute_all
-from s80lab.results.snapshots import Delta
+from s80lab.results.snapshots import Delta, program_of
 
 SHOWN_LINES, SHOWN_SUMS = 25, 15
 _COLUMNS: Mapping[str, str] = {

@@ -67,7 +67,7 @@ TRANSACTIONS_KEYS = ("mix", "seed", "clients", "think_ms", "region", "transactio
 FIRST_SERVER = "dovecot"
 FIRST_IMAGE = "debian"
 # Engines whose runs have no result of the load generator.
-UNLOADED = ("replay", "gem5")
+UNLOADED = ("replay", "gem5", "exec")
 STATS_KEYS = ("inputs", "region", "metrics", "windows", "warmup")
 
 
@@ -129,10 +129,10 @@ class RunFolder:
 
     @property
     def load(self) -> dict[str, Any] | None:
-        """The result of the load generator; None for replays and gem5 runs.
+        """The result of the load generator; None for replays, gem5 runs and programs.
 
-        A replay plays recorded accesses, so no load generator runs. The measured region of a gem5 run ends before the
-        load generator writes its result.
+        A replay plays recorded accesses, and a program is its own load, so no load generator runs. The measured region
+        of a gem5 run ends before the load generator writes its result.
         """
         return None if self.manifest["engine"] in UNLOADED else self.transactions
 

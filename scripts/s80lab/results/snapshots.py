@@ -205,6 +205,15 @@ def without(stretch: Delta, part: Delta) -> Delta:
     )
 
 
+# Process classes (src/base/types.h): the relay of a program's output has the class of a load generator.
+RELAY, IDLE = "loadgen", "idle"
+
+
+def program_of(region: Delta) -> Delta:
+    """The region of a program's run without idle processors and the relay of the program's output."""
+    return region.except_for("class", RELAY, IDLE)
+
+
 @dataclass(frozen=True)
 class Snapshots:
     """A complete file."""
@@ -244,8 +253,21 @@ class Snapshots:
         return self.delta(0, -1)
 
     def region(self) -> Delta:
-        """The measured region."""
-        return self.delta("measure_begin", "measure_end")
+        """The measured region: the sum of all parts if a program began it several times."""
+        region = self.delta("measure_begin", "measure_end")
+        marked = [line for line in self.lines if line.mark in ("measure_begin", "measure_end")]
+        if len(marked) <= 2:
+            return region
+        last = marked[-1] if marked[-1].mark == "measure_end" else self.lines[-1]
+        region = self.delta(marked[0], last)
+        for end, begin in zip(marked[1::2], marked[2::2], strict=False):
+            region = without(region, self.delta(end, begin))
+        return region
+
+    @property
+    def parts(self) -> int:
+        """How often the measured region began."""
+        return sum(line.mark == "measure_begin" for line in self.lines)
 
     def windows(self) -> list[Delta]:
         """The sampling intervals: stretches between neighbouring snapshots in which instructions retired."""

@@ -191,6 +191,14 @@ def exec_program(
     report: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the report to this file instead of to stderr.")
     ] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.toml",
+            help="Write the command as an experiment, too, which `s80lab run`, `sweep`, `compare`, `capture`, "
+            "`estimate`, `report` and `batch` take.",
+        ),
+    ] = None,
 ) -> None:
     """Run a program in the guest and count its misses exactly.
 

@@ -41,11 +41,11 @@ from s80lab.results.metrics import (
     traffic,
 )
 from s80lab.results.metrics.registry import REGISTRY, Measurement, Metric, compute_all, markdown
-from s80lab.results.metrics.standing import headline_batches, standing
-from s80lab.results.metrics.warmup import ALLOWED_DRIFT_POINTS, WarmUp, judge
+from s80lab.results.metrics.standing import HEADLINE, headline_batches, standing
+from s80lab.results.metrics.warmup import ALLOWED_DRIFT_POINTS, NO_WARM_UP, WarmUp, judge
 from s80lab.results.metrics.windows import curve
 from s80lab.results.run_folder import STATS, RunFolder
-from s80lab.results.snapshots import Delta, Snapshots
+from s80lab.results.snapshots import Delta, Snapshots, program_of
 
 # Importing a module of metrics declares them.
 DECLARING_MODULES = (
@@ -73,15 +73,18 @@ def stats(
     drift_limit: float = ALLOWED_DRIFT_POINTS,
     mail_may_wait: bool = False,
     epoch_cycles: int | None = None,
+    program: bool = False,
 ) -> dict[str, Any]:
     """The content of stats.json. wanted: the keys of [guest] in the machine file. drift_limit: the largest drift of a
-    warm-up, in points. mail_may_wait: see `standing`. epoch_cycles: see `epoch_of`."""
+    warm-up, in points. mail_may_wait: see `standing`. epoch_cycles: see `epoch_of`. program: whether the region is the
+    run of a program, which has its own begin and end: it has no steady state."""
     region = run.region()
-    windows = curve(run, warm)
-    metrics = compute(run, load, wanted)
+    # Of a region in parts, intervals between the parts are not measured.
+    windows = [] if run.parts > 1 else curve(run, warm)
+    metrics = compute(run, load, wanted, program)
     clients = None if load is None else int(load["clients"])
-    warmup = judge(windows, clients, region.begin.clients_finished, drift_limit)
-    batches = headline_batches(run, load)
+    warmup = NO_WARM_UP if program else judge(windows, clients, region.begin.clients_finished, drift_limit)
+    batches = dict.fromkeys(HEADLINE) if program else headline_batches(run, load)
     epoch_us = None if epoch_cycles is None else 1e6 * epoch_cycles / run.header.clock_hz
     return {
         "schema": SCHEMA,
@@ -96,10 +99,12 @@ def stats(
 
 
 def compute(
-    run: Snapshots, load: Mapping[str, Any] | None, wanted: Mapping[str, Any] | None = None
+    run: Snapshots, load: Mapping[str, Any] | None, wanted: Mapping[str, Any] | None = None, program: bool = False
 ) -> dict[str, float | int | None]:
-    """All metrics of the measured region. load: the load generator's result, None for a replay."""
-    return compute_all(Measurement(run.region(), load, wanted or {}))
+    """All metrics of the measured region. load: the load generator's result, None for a replay. program: leave out what
+    is not of the program."""
+    region = program_of(run.region()) if program else run.region()
+    return compute_all(Measurement(region, load, wanted or {}))
 
 
 def write_stats(run: RunFolder) -> dict[str, Any]:
@@ -116,6 +121,7 @@ def write_stats(run: RunFolder) -> dict[str, Any]:
         drift_limit,
         mail_may_wait,
         epoch_of(manifest),
+        "program" in manifest,
     )
     partial = run / f"{STATS}.partial"
     partial.write_text(render(result), encoding="utf-8")
@@ -126,7 +132,7 @@ def write_stats(run: RunFolder) -> dict[str, Any]:
 def epoch_of(manifest: Mapping[str, Any]) -> int | None:
     """Length of the epochs of a live run in cycles. A replay cannot correct a processor that is ahead or behind: its
     epochs execute what was recorded, so the error of its epochs says nothing."""
-    return manifest.get("design", {}).get("clock.epoch_cycles") if manifest.get("engine") == "qemu" else None
+    return manifest.get("design", {}).get("clock.epoch_cycles") if manifest.get("engine") in ("qemu", "exec") else None
 
 
 def warm_up(warm_snapshots: Path, clients: int | None = None, drift_limit: float = ALLOWED_DRIFT_POINTS) -> WarmUp:

@@ -78,6 +78,10 @@ class WarmUp:
     reasons: tuple[str, ...]
 
 
+NO_WARM_UP = WarmUp(0, 0, 0, {}, {}, None, None, "warm", ())
+"""Of a program's run, which begins with cold caches and is measured from there: a warm-up without intervals."""
+
+
 def judge(
     windows: Sequence[Window],
     clients: int | None = None,
