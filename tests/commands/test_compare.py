@@ -16,6 +16,7 @@ from s80lab.base.errors import UserError
 from s80lab.commands import compare
 from s80lab.commands.changes import Changes
 from s80lab.commands.compare import two_sides
+from s80lab.commands.line.compare import CompareArguments
 from s80lab.commands.sides import Named, parse_side
 from s80lab.experiment.plan import Options, Plan
 from s80lab.results.metrics.derive import render
@@ -169,9 +170,9 @@ def test_missing_runs_are_made_on_request(
         return []
 
     monkeypatch.setattr(compare, "run_pipeline", pipeline)
-    sides = ("imapb", None, None, "mesi", None, None, ["l2.size=2MiB"])
+    wanted = CompareArguments("imapb", protocol="mesi", settings=["l2.size=2MiB"], boots="1,2", misses=True, run=True)
     with empty.entered():
-        compare.compare_command(*sides, None, None, "1,2", False, None, True, True, 0, None, False)
+        compare.compare_command(wanted)
     assert made == [
         *(("moesi", 8, boot, 1, True) for boot in (1, 2)),
         *(("mesi", 2, boot, 1, True) for boot in (1, 2)),

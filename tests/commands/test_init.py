@@ -10,6 +10,7 @@ import pytest
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.commands.init import init_command, make_lab
+from s80lab.commands.line.maintain import InitArguments
 
 
 def test_make_lab_name_with_nul_is_refused(tmp_path: Path) -> None:
@@ -29,7 +30,7 @@ def test_init_prints_the_folder_without_control_characters(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(paths, "CHECKOUT", False)
-    init_command(tmp_path / "\x1b[31mx")
+    init_command(InitArguments(tmp_path / "\x1b[31mx"))
     said = capsys.readouterr().out
     assert "\\x1b[31mx is now a lab" in said and "\x1b" not in said
     assert (tmp_path / "\x1b[31mx" / paths.MARK).is_file()

@@ -13,6 +13,7 @@ import sys
 import termios
 import typing
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -49,19 +50,15 @@ def commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, An
 
 
 @pytest.mark.parametrize("declaration", DECLARED.values(), ids=DECLARED)
-def test_declaration_and_work_have_equal_parameters(declaration: Declaration) -> None:
-    worker = declaration.worker()
-    # A work may make one value, its Request, of all options.
-    worker = getattr(sys.modules[worker.__module__], "Request", worker)
-    declared = typing.get_type_hints(declaration.function)
-    works = typing.get_type_hints(worker) | {"return": declared["return"]}
-    assert {name: works[name] for name in declared} == declared
-    assert set(inspect.signature(worker).parameters) == {*declared, *declaration.settled} - {"return"}
+def test_work_gets_the_declared_arguments(declaration: Declaration) -> None:
+    first, *further = typing.get_type_hints(declaration.worker()).items()
+    assert first[1] is declaration.arguments
+    assert {name for name, _ in further} == {*declaration.settled, "return"}
 
 
 def test_default_is_the_constant_of_the_library() -> None:
     def default(command: str, parameter: str) -> object:
-        return inspect.signature(DECLARED[command].function).parameters[parameter].default
+        return next(one.default for one in fields(DECLARED[command].arguments) if one.name == parameter)
 
     assert default("run", "of") == USUAL
     assert default("image build", "server") == DEFAULT_SERVER

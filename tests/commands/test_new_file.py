@@ -16,6 +16,7 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.strict import find
 from s80lab.base.suggest import names
+from s80lab.commands.line.measure import ExperimentNewArguments, WorkloadNewArguments
 from s80lab.commands.new_file import new_experiment, new_workload
 from s80lab.config.experiment import Experiment, content_over_bases, load_experiment
 from s80lab.config.machine import load_machine
@@ -156,7 +157,7 @@ def test_tables_of_a_workload_are_not_set_in_silence(profile: str, tmp_path: Pat
     for key in tables:
         path = tmp_path / "mine.toml"
         with pytest.raises(UserError, match=f"--set {key}=.*: this key is a table"):
-            new_workload(str(path), profile, [f"{key}=[]"])
+            new_workload(WorkloadNewArguments(str(path), profile, [f"{key}=[]"]))
         assert not path.exists()
 
 
@@ -188,7 +189,7 @@ def test_new_experiment_has_axes_of_both_options(bare: Lab, tmp_path: Path) -> N
 def test_new_experiment_cannot_be_its_own_base(bare: Lab, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(paths, "HOME", tmp_path)
     with pytest.raises(UserError, match="the new experiment cannot be its own base"):
-        new_experiment("imapb", "imapb", None, None)
+        new_experiment(ExperimentNewArguments("imapb"))
     assert not list(tmp_path.rglob("*.toml"))
 
 
@@ -198,7 +199,9 @@ def test_new_workload_replaces_a_value_of_several_lines(monkeypatch: pytest.Monk
     assert several != text
     monkeypatch.setattr(paths, "PROFILES", tmp_path)
     (tmp_path / "several.toml").write_text(several)
-    new_workload(str(tmp_path / "mine.toml"), "several", ["transitions.VIEW=[1,1,1,1,1,1,1,1,1,1]"])
+    new_workload(
+        WorkloadNewArguments(str(tmp_path / "mine.toml"), "several", ["transitions.VIEW=[1,1,1,1,1,1,1,1,1,1]"])
+    )
     assert tomllib.loads((tmp_path / "mine.toml").read_text())["transitions"]["VIEW"] == [1] * 10
 
 

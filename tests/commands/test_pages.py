@@ -15,6 +15,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.strict import shown
 from s80lab.capture.error import TABLE
 from s80lab.commands import pages
+from s80lab.commands.line.maintain import ReferenceShowArguments
 from s80lab.commands.pages import FRONT, ordered_runs, write_pages, write_uw_page
 from s80lab.commands.reference import show_command
 from s80lab.report.filter_error import write_markdown as write_filter_error
@@ -83,7 +84,7 @@ def test_show_writes_the_pages_beside_the_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(paths, "BUILD", tmp_path)
-    show_command(["small", "paper/zvm"])
+    show_command(ReferenceShowArguments(["small", "paper/zvm"]))
     small = tmp_path / "reference" / "small"
     assert len(list(small.glob("runs/*/stats.json"))) == 8
     assert (small / "report.html").is_file() and (small / "figures" / "e_state.svg").is_file()
@@ -92,9 +93,9 @@ def test_show_writes_the_pages_beside_the_runs(
     with pytest.raises(
         UserError, match=r"the reference result `paper` has no page `paper/zwm`: did you mean paper/zvm\?"
     ):
-        show_command(["paper/zwm"])
+        show_command(ReferenceShowArguments(["paper/zwm"]))
     with pytest.raises(UserError, match=r"results/reference has no result `smal`: did you mean small\?"):
-        show_command(["smal"])
+        show_command(ReferenceShowArguments(["smal"]))
 
 
 def test_show_without_writable_lab_names_the_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

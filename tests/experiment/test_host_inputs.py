@@ -13,6 +13,7 @@ import pytest
 from s80lab.base import paths
 from s80lab.base.hashing import file_hash, value_hash
 from s80lab.base.transfer import export
+from s80lab.commands.line.stores import ImportArguments
 from s80lab.commands.stores import import_entries
 from s80lab.experiment import host_inputs
 from s80lab.experiment.checkpoint import GUEST_STATE, MODEL_STATE, STORE, Checkpoint, Keys, Stage, Wanted, add
@@ -83,7 +84,7 @@ def keep(tmp_path: Path, what: Wanted, qemu: str = "10.0.2") -> Checkpoint:
 def imported(tmp_path: Path, made: Checkpoint, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> str:
     lies = export(STORE, made.manifest.name, tmp_path / "usb")
     monkeypatch.setenv("S80LAB_CHECKPOINTS", str(tmp_path / "there"))
-    import_entries("checkpoint", [lies])
+    import_entries(ImportArguments([lies]), "checkpoint")
     assert STORE.listed(made.manifest.name) is not None
     return str(capsys.readouterr().out).removeprefix(f"{made.manifest.name}: ")
 

@@ -20,6 +20,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.hashing import value_hash
 from s80lab.base.terminal import counted, quoted, say
 from s80lab.capture.explore.plan import PLANS
+from s80lab.commands.line.clusters import BatchArguments
 
 # Of a task: short enough to find a place among others' jobs and to lose little, long enough to be worth a job.
 TASK_S = 20 * 60
@@ -83,38 +84,29 @@ class Work:
     memory: int
 
 
-def batch_command(
-    words: list[str],
-    slurm: bool,
-    tasks: int | None,
-    cpus: int,
-    minutes: int | None,
-    memory: int | None,
-    stage: str | None,
-    options: list[str] | None,
-) -> None:
+def batch_command(args: BatchArguments) -> None:
     """Print a script for a batch system that distributes the runs or replays of one command over tasks. If tasks are
     killed, submit the script again: complete runs are kept."""
-    if not slurm:
+    if not args.slurm:
         raise UserError("batch: no batch system is named: add --slurm, the only supported one")
-    for option in options or []:
+    for option in args.options or []:
         if not option.isprintable():
             raise UserError(f"batch --option {quoted(option)}: omit line feeds and other control characters")
-    if stage is not None and not _STAGE.fullmatch(stage):
+    if args.stage is not None and not _STAGE.fullmatch(args.stage):
         raise UserError(
-            f"batch --stage {quoted(stage)}: write a path; it may contain variables as $NAME or ${{NAME}}, but no "
+            f"batch --stage {quoted(args.stage)}: write a path; it may contain variables as $NAME or ${{NAME}}, but no "
             'other $ and none of " ` \\ and control characters, which the shell of a task would interpret'
         )
-    plan = _plan(words)
-    work = _work(words, plan)
-    count = min(tasks or math.ceil(work.seconds / (TASK_S * cpus)), work.jobs, TASKS_MOST) or 1
-    seconds = work.seconds / work.jobs * math.ceil(math.ceil(work.jobs / count) / cpus) if work.jobs else 0.0
+    plan = _plan(args.words)
+    work = _work(args.words, plan)
+    count = min(args.tasks or math.ceil(work.seconds / (TASK_S * args.cpus)), work.jobs, TASKS_MOST) or 1
+    seconds = work.seconds / work.jobs * math.ceil(math.ceil(work.jobs / count) / args.cpus) if work.jobs else 0.0
     command = [sys.executable, "-m", "s80lab"]
     exports = [f"export {name}={shlex.quote(value)}" for name, value in sorted(os.environ.items()) if _is_ours(name)]
     jobs, tasks_of = counted(work.jobs, "run"), counted(count, "task")
     length = counted(math.ceil(seconds / 60), "minute")
     # Else every task would build the ready checkpoint, or wait for the task that does.
-    first = f"First run `{shlex.join(_ready_command(words))}`." if words[0] == "run" else ""
+    first = f"First run `{shlex.join(_ready_command(args.words))}`." if args.words[0] == "run" else ""
     print(
         SCRIPT.format(
             jobs=jobs,
@@ -123,15 +115,15 @@ def batch_command(
             tasks_of=tasks_of,
             minutes=length,
             prepare=f"# {first}\n" if first else "",
-            verb=words[0],
-            cpus=cpus,
-            memory=memory or math.ceil(cpus * work.memory / MIB),
-            limit=minutes or max(LEAST_MINUTES, math.ceil(MARGIN * seconds / 60)),
-            options="".join(f"#SBATCH {one}\n" for one in options or []),
+            verb=args.words[0],
+            cpus=args.cpus,
+            memory=args.memory or math.ceil(args.cpus * work.memory / MIB),
+            limit=args.minutes or max(LEAST_MINUTES, math.ceil(MARGIN * seconds / 60)),
+            options="".join(f"#SBATCH {one}\n" for one in args.options or []),
             exports="".join(f"{line}\n" for line in exports),
             here=shlex.quote(str(Path.cwd())),
-            stage=STAGE.format(place=stage) if stage else "",
-            command=shlex.join([*command, *words, *plan]),
+            stage=STAGE.format(place=args.stage) if args.stage else "",
+            command=shlex.join([*command, *args.words, *plan]),
         ),
         end="",
     )

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from s80lab.capture.bench import run_bench
+from s80lab.commands.line.maintain import BenchArguments
 from s80lab.commands.parts import make_plans, run_pipeline
 from s80lab.experiment import checkpoint
 from s80lab.experiment.plan import Options
@@ -29,13 +30,13 @@ SHORT: Mapping[str, tuple[Sequence[str], Mapping[str, str]]] = {
 """Commands that must be fast, each with its words and its additional environment variables."""
 
 
-def bench_command(experiment: str, scale: str | None) -> None:
+def bench_command(args: BenchArguments) -> None:
     """Print the processor time of short commands, then compare the guest's speed with the model and without it."""
-    plans = make_plans([experiment], Options(scale=scale))
+    plans = make_plans([args.experiment], Options(scale=args.scale))
     print("processor time of short commands:", flush=True)
     for name, (words, environment) in SHORT.items():
         print(f"  {name}: {cpu_seconds(words, environment):.2f} s (least of {REPEATS} runs)", flush=True)
-    print(f"speed of the guest ({experiment}):", flush=True)
+    print(f"speed of the guest ({args.experiment}):", flush=True)
     run_pipeline(plans, 1, False, "ready")
     ready = checkpoint.find(plans[0].keys.ready.name, plans[0].keys.ready.key)
     assert ready is not None

@@ -18,6 +18,7 @@ from s80lab.capture.error import ANY_SHARE
 from s80lab.capture.live import Recipe, capture_s, lengths, make
 from s80lab.capture.store import STORE, SUFFIX, Form, Manifest, Totals
 from s80lab.commands.changes import Changes
+from s80lab.commands.line.explore import CaptureArguments
 from s80lab.commands.parts import make_plans, on_board, one_seed, run_pipeline
 from s80lab.commands.programs import Recording, images, plans_of, refuse, saved_files
 from s80lab.exec.shape import ready
@@ -28,47 +29,39 @@ from s80lab.report.write import write_pages
 from s80lab.results.run_folder import REPORT, RunFolder
 
 
-def capture(
-    experiment: str,
-    form: Literal["filtered", "full", "both"],
-    start: Literal["ready", "warm"] | None,
-    instructions: int | None,
-    warm_up: int | None,
-    out: Path | None,
-    seed: int | None,
-    machine: str | None,
-    protocol: str | None,
-    server: str | None,
-    image: str | None,
-    scale: str | None,
-    settings: list[str] | None,
-    again: bool,
-) -> None:
+def capture(args: CaptureArguments) -> None:
     """Record the memory accesses of a live run, for `s80lab replay` and `s80lab explore`."""
-    forms: tuple[Form, ...] = ("filtered", "full") if form == "both" else (form,)
-    if out is not None and len(forms) > 1:
+    forms: tuple[Form, ...] = ("filtered", "full") if args.form == "both" else (args.form,)
+    if args.out is not None and len(forms) > 1:
         raise UserError(
-            f"--out {out}: --form both makes two files, but --out names one: omit --out and take both files "
+            f"--out {args.out}: --form both makes two files, but --out names one: omit --out and take both files "
             "from captures/"
         )
-    if files := saved_files([experiment]):
+    if files := saved_files([args.experiment]):
         refuse(
-            {"--instructions": instructions, "--warm-up": warm_up, "--scale": scale, "--start warm": start == "warm"}
+            {
+                "--instructions": args.instructions,
+                "--warm-up": args.warm_up,
+                "--scale": args.scale,
+                "--start warm": args.start == "warm",
+            }
         )
-        changes = Changes(machine, protocol, server, image, tuple(settings or ()))
-        _tell(*_capture_program(files[0], changes, forms, one_seed(seed), again), forms, out)
+        changes = Changes(args.machine, args.protocol, args.server, args.image, tuple(args.settings or ()))
+        _tell(*_capture_program(files[0], changes, forms, one_seed(args.seed), args.again), forms, args.out)
         return
-    stage = start or ("warm" if forms == ("full",) else "ready")
-    chosen = parse_settings(settings or [])
-    options = Options(machine, protocol, scale, one_seed(seed), chosen, server=server, image=image)
-    plan, *_ = make_plans([experiment], options)
+    stage = args.start or ("warm" if forms == ("full",) else "ready")
+    chosen = parse_settings(args.settings or [])
+    options = Options(
+        args.machine, args.protocol, args.scale, one_seed(args.seed), chosen, server=args.server, image=args.image
+    )
+    plan, *_ = make_plans([args.experiment], options)
     if plan.dma:
         raise UserError(
             "scale.disk.dma = true: a capture cannot record the memory accesses of disks; add --set "
             "scale.disk.dma=false"
         )
     run_pipeline([plan], 1, False, stage)
-    skip, measure = lengths(plan.phases, stage, forms, instructions, warm_up)
+    skip, measure = lengths(plan.phases, stage, forms, args.instructions, args.warm_up)
     recipe = Recipe(plan, forms, _start(plan, stage), skip, measure)
 
     async def work(board: Board) -> Manifest:
@@ -76,11 +69,11 @@ def capture(
         tally = Tally(board, "captures", [cost])
         job = board.job(f"{plan.name} seed {plan.seed}")
         with tally.piece(cost):
-            made = await make(recipe, asyncio.Semaphore(1), job, again)
+            made = await make(recipe, asyncio.Semaphore(1), job, args.again)
         job.drop()
         return made
 
-    _tell(on_board(work), "", forms, out)
+    _tell(on_board(work), "", forms, args.out)
 
 
 def _capture_program(

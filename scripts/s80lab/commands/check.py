@@ -5,20 +5,20 @@ from __future__ import annotations
 
 import sys
 from dataclasses import asdict
-from pathlib import Path
 
 import typer
 
 from s80lab.base.strict import shown
 from s80lab.base.terminal import say
+from s80lab.commands.line.measure import CheckArguments
 from s80lab.commands.output import print_json
 from s80lab.experiment.check import check_file
 
 
-def check_command(files: list[Path], as_json: bool) -> None:
+def check_command(args: CheckArguments) -> None:
     """Print a sentence for each problem of each file; exit code 1 if there is one."""
-    found = [check_file(path) for path in files]
-    if as_json:
+    found = [check_file(path) for path in args.files]
+    if args.as_json:
         print_json(
             [
                 {

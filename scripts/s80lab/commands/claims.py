@@ -11,6 +11,7 @@ from s80lab.analysis.groups import Group, read_groups
 from s80lab.base import paths
 from s80lab.base.files import write_file
 from s80lab.base.terminal import plain
+from s80lab.commands.line.compare import ClaimsArguments
 from s80lab.commands.measured import latest_runs
 from s80lab.commands.output import print_json, wide_console
 from s80lab.report.claims import claims_page, claims_table, verdict_counts
@@ -22,14 +23,14 @@ PAGE = paths.HOME / "docs" / "background" / "claims.md"
 HEADINGS = {"At the paper's scale": "paper-scale", "The default experiment": "small"}
 
 
-def claims_command(experiments: list[str] | None, scale: str | None, as_json: bool, reference: bool) -> None:
+def claims_command(args: ClaimsArguments) -> None:
     """Compare every claim of the paper (Koka and Lipasti) with the latest run of each seed, and print a verdict with
     its reason for each claim."""
-    if reference:
+    if args.reference:
         print(plain(f"page: {write_page()}"))
         return
-    groups = read_groups(latest_runs(experiments or ["imapb", "imape"], scale))
-    if as_json:
+    groups = read_groups(latest_runs(args.experiments or ["imapb", "imape"], args.scale))
+    if args.as_json:
         print_json([finding.record() for finding in findings(groups)])
     else:
         print_table(claims_table(groups), wide_console(), details=True)

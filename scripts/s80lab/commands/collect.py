@@ -20,22 +20,23 @@ from s80lab.base.terminal import counted, say
 from s80lab.capture.explore.failures import Failure
 from s80lab.capture.explore.plan import PLANS, load_plan
 from s80lab.capture.explore.watch import Progress, Watcher
+from s80lab.commands.line.clusters import CollectArguments
 from s80lab.results.collect import collect
 
 LOOK_S = 10.0
 """Seconds between two looks at the folders."""
 
 
-def collect_command(folders: list[Path] | None, watch: bool, plan: Path | None) -> None:
+def collect_command(args: CollectArguments) -> None:
     """Copy the complete runs of other hosts into this lab, and enter all runs into the database of this lab."""
-    if plan is not None and not watch:
+    if args.plan is not None and not args.watch:
         raise UserError("--plan names the plan that --watch follows; add --watch, or omit --plan")
     failed: Sequence[Failure] = []
-    if watch:
-        progress = _watch(plan, folders or [])
+    if args.watch:
+        progress = _watch(args.plan, args.folders or [])
         failed = progress.failed
-    if not watch or progress.complete:
-        _collect(folders)
+    if not args.watch or progress.complete:
+        _collect(args.folders)
     if failed:
         for failure in failed:
             say(f"{failure.job} failed on {failure.host}: {failure.reason}")

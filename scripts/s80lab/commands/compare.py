@@ -22,10 +22,11 @@ from s80lab.capture.design import resolve_design
 from s80lab.capture.explore.run import explore
 from s80lab.capture.store import Capture
 from s80lab.commands.changes import Changes
+from s80lab.commands.line.compare import CompareArguments
 from s80lab.commands.output import print_json, sayer, wide_console
 from s80lab.commands.parts import make_plans, on_board, parse_boots, parse_seeds, run_pipeline
-from s80lab.commands.replay import open_captures
 from s80lab.commands.programs import compare_files, refuse, saved_files
+from s80lab.commands.replay import open_captures
 from s80lab.commands.sides import (
     DEFAULT_BOOTS,
     Found,
@@ -50,47 +51,33 @@ from s80lab.report.write import write_pages
 from s80lab.results.run_folder import RunFolder
 
 
-def compare_command(
-    first: str,
-    second: str | None,
-    machine: str | None,
-    protocol: str | None,
-    server: str | None,
-    image: str | None,
-    settings: list[str] | None,
-    scale: str | None,
-    seeds: str | None,
-    boots: str | None,
-    replays: bool,
-    form: Literal["filtered", "full"] | None,
-    run: bool,
-    misses: bool,
-    jobs: int,
-    fail_if: list[str] | None,
-    as_json: bool,
-) -> None:
+def compare_command(args: CompareArguments) -> None:
     """Compare two designs: print and write the differences with intervals and verdicts."""
-    if second is not None and all(exec_folder(name).is_dir() for name in (first, second)):
-        compare_programs(first, second, fail_if or [], as_json)
+    if args.second is not None and all(exec_folder(name).is_dir() for name in (args.first, args.second)):
+        compare_programs(args.first, args.second, args.fail_if or [], args.as_json)
         return
-    changes = Changes(machine, protocol, server, image, tuple(settings or ()))
-    sides = two_sides(first, second, changes)
+    changes = Changes(args.machine, args.protocol, args.server, args.image, tuple(args.settings or ()))
+    sides = two_sides(args.first, args.second, changes)
     if files := saved_files([side.name for side in sides]):
-        refuse({"--replay": replays, "--form": form, "--scale": scale})
+        refuse({"--replay": args.replays, "--form": args.form, "--scale": args.scale})
         of_names = dict(zip(dict.fromkeys(side.name for side in sides), files, strict=True))
         named = [(of_names[side.name], side.changes, side.label) for side in sides]
-        print_programs(compare_files(named, parse_seeds(seeds), parse_boots(boots), run, jobs), fail_if or [], as_json)
+        print_programs(
+            compare_files(named, parse_seeds(args.seeds), parse_boots(args.boots), args.run, args.jobs),
+            args.fail_if or [],
+            args.as_json,
+        )
         return
-    _refuse({"--fail-if": fail_if}, "experiments of servers: it belongs to programs (`s80lab exec`)")
-    selection = Selection(scale, parse_seeds(seeds), parse_boots(boots))
-    if replays:
-        _refuse({"--run": run, "--boots": boots, "--scale": scale, "--misses": misses}, "--replay")
-        found = replayed(sides, form, selection.seeds, jobs)
+    _refuse({"--fail-if": args.fail_if}, "experiments of servers: it belongs to programs (`s80lab exec`)")
+    selection = Selection(args.scale, parse_seeds(args.seeds), parse_boots(args.boots))
+    if args.replays:
+        _refuse({"--run": args.run, "--boots": args.boots, "--scale": args.scale, "--misses": args.misses}, "--replay")
+        found = replayed(sides, args.form, selection.seeds, args.jobs)
     else:
-        _refuse({"--form": form}, "live runs: it belongs to --replay")
-        found = live(sides, selection, run, misses, jobs)
+        _refuse({"--form": args.form}, "live runs: it belongs to --replay")
+        found = live(sides, selection, args.run, args.misses, args.jobs)
     one, other = (read_side(side.label, of.folders) for side, of in zip(sides, found, strict=True))
-    show([Comparison(one, other)], [remark for of in found for remark in of.remarks], as_json)
+    show([Comparison(one, other)], [remark for of in found for remark in of.remarks], args.as_json)
 
 
 def compare_programs(first: str, second: str, fail_if: Sequence[str], as_json: bool) -> None:

@@ -13,6 +13,7 @@ import typer
 from s80lab.base import host, paths
 from s80lab.base.errors import UserError
 from s80lab.base.terminal import counted, disk_size, say
+from s80lab.commands.line.maintain import DoctorArguments
 from s80lab.commands.output import print_json
 from s80lab.config.experiment import load_experiment, load_scale
 from s80lab.experiment import resources
@@ -41,19 +42,19 @@ class Finding:
     text: str
 
 
-def doctor_command(scale: str, as_json: bool) -> None:
+def doctor_command(args: DoctorArguments) -> None:
     """Check whether this host can run the default experiments, and print a remedy for each requirement that is not met.
 
     The command only looks: it fetches, builds and writes nothing.
     """
-    findings = examine(scale)
-    if as_json:
+    findings = examine(args.scale)
+    if args.as_json:
         print_json([asdict(finding) for finding in findings])
-    for finding in () if as_json else findings:
+    for finding in () if args.as_json else findings:
         say(f"{'ok  ' if finding.good else 'FAIL'} {finding.subject}: {finding.text}", sys.stdout, indent=5)
     failed = [finding for finding in findings if not finding.good]
-    if not as_json:
-        scale_option = "" if scale == DEFAULT_SCALE else f" --scale {scale}"
+    if not args.as_json:
+        scale_option = "" if args.scale == DEFAULT_SCALE else f" --scale {args.scale}"
         unmet = f"{counted(len(failed), 'requirement')} of this page {'is' if len(failed) == 1 else 'are'} not met"
         ready = f"this host is ready: the next step is `s80lab run imapb{scale_option}`"
         say(f"{unmet}: repair what FAIL names, and repeat `s80lab doctor`" if failed else ready, sys.stdout)

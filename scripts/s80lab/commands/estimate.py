@@ -12,6 +12,7 @@ from s80lab.base.strict import parse_settings
 from s80lab.base.terminal import say
 from s80lab.commands import sweep
 from s80lab.commands.changes import Changes
+from s80lab.commands.line.measure import EstimateArguments
 from s80lab.commands.output import print_json
 from s80lab.commands.parts import ESTIMATE_INDENT, make_plans, parse_boots, parse_seeds
 from s80lab.commands.programs import estimate_files, plans_of, refuse, saved_files
@@ -20,40 +21,33 @@ from s80lab.experiment.estimate import estimate
 from s80lab.experiment.plan import Options, Plan
 
 
-def estimate_command(
-    experiments: list[str],
-    vary: list[str] | None,
-    machine: str | None,
-    protocol: str | None,
-    scale: str | None,
-    seeds: str | None,
-    boots: str | None,
-    settings: list[str] | None,
-    jobs: int,
-    as_json: bool,
-) -> None:
+def estimate_command(args: EstimateArguments) -> None:
     """Print instructions, time and disk space of the runs that are not complete yet."""
-    if files := saved_files(experiments):
-        refuse({"--scale": scale})
-        grid = Grid.parse(vary, "estimate") if vary else None
-        changes = Changes(machine, protocol, settings=tuple(settings or ()))
+    if files := saved_files(args.experiments):
+        refuse({"--scale": args.scale})
+        grid = Grid.parse(args.vary, "estimate") if args.vary else None
+        changes = Changes(args.machine, args.protocol, settings=tuple(args.settings or ()))
         programs = [
-            plan for file in files for plan in plans_of(file, changes, parse_seeds(seeds), parse_boots(boots), grid)
+            plan
+            for file in files
+            for plan in plans_of(file, changes, parse_seeds(args.seeds), parse_boots(args.boots), grid)
         ]
-        estimate_files(programs, jobs, as_json)
+        estimate_files(programs, args.jobs, args.as_json)
         return
-    if vary:
-        for option, value in (("--machine", machine), ("--protocol", protocol)):
+    if args.vary:
+        for option, value in (("--machine", args.machine), ("--protocol", args.protocol)):
             if value:
                 name = option.removeprefix("--")
                 raise UserError(f"{option} cannot be combined with --vary: write --vary {name}={value} instead")
-        plans = _sweep_plans(experiments, vary, settings or [], scale, seeds, boots)
+        plans = _sweep_plans(args.experiments, args.vary, args.settings or [], args.scale, args.seeds, args.boots)
     else:
-        chosen = parse_settings(settings or [])
-        options = Options(machine, protocol, scale, parse_seeds(seeds), chosen, boots=parse_boots(boots))
-        plans = make_plans(experiments, options, build=False)
-    found = estimate(plans, jobs or host.cores())
-    if as_json:
+        chosen = parse_settings(args.settings or [])
+        options = Options(
+            args.machine, args.protocol, args.scale, parse_seeds(args.seeds), chosen, boots=parse_boots(args.boots)
+        )
+        plans = make_plans(args.experiments, options, build=False)
+    found = estimate(plans, args.jobs or host.cores())
+    if args.as_json:
         print_json(found.record())
         return
     for line in found.lines():

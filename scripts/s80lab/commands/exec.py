@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from shlex import join
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import typer
 from rich.console import Console
@@ -32,10 +32,11 @@ from s80lab.base.progress import Board
 from s80lab.base.staging import staging
 from s80lab.base.strict import find_or_file, parse_settings, parse_size
 from s80lab.base.terminal import say
+from s80lab.commands.line.programs import Request
 from s80lab.commands.numbers import parse_boots, parse_seeds
 from s80lab.commands.process import EXEC_FAILED, sentence_of
 from s80lab.config.machine import load_machine, with_inclusion
-from s80lab.config.program import NAME, Order, Program, Saved, saved_text
+from s80lab.config.program import NAME, Program, Saved, saved_text
 from s80lab.exec.added import Added
 from s80lab.exec.bring_back import bring_back, guest_and_host
 from s80lab.exec.compiled import keep_compiled
@@ -69,50 +70,8 @@ REFERENCE_SETTINGS: Mapping[str, object] = {"clock.filter_instructions": 1}
 REFERENCE_PLUGIN: Mapping[str, object] = {"slice": 10}
 
 
-@dataclass(frozen=True)
-class Request:
-    """The options of the command (commands/line/programs.py)."""
-
-    words: list[str]
-    machine: str
-    protocol: str | None
-    settings: list[str] | None
-    memory: str
-    add: list[str] | None
-    host_packages: str | None
-    folder: str | None
-    variables: list[str] | None
-    run_as: str | None
-    stdin: Path | None
-    timeout: float | None
-    simulated_timeout: float | None
-    begin: str | None
-    end: str | None
-    per: str | None
-    markers: bool
-    misses: bool
-    heap: bool
-    warmup: int
-    setup: str | None
-    background: str | None
-    ready: str | None
-    rootfs: Path | None
-    packages: str | None
-    order: Order
-    processors: int | None = None
-    get: list[str] | None = None
-    seeds: str | None = None
-    boots: str | None = None
-    name: str = "last"
-    as_json: Path | None = None
-    page: Path | None = None
-    report: Path | None = None
-    save: Path | None = None
-
-
-def exec_command(**options: Any) -> None:
+def exec_command(request: Request) -> None:
     """Run the program; the exit code is the program's."""
-    request = Request(**options)
     try:
         code = _exec(request)
     except (UserError, OSError) as error:

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from s80lab.base.terminal import counted, plain_text
+from s80lab.commands.line.compare import Gem5CheckArguments
 from s80lab.commands.output import print_json, sayer, wide_console
 from s80lab.gem5.binary import find_gem5
 from s80lab.gem5.check import coverage
@@ -69,12 +68,12 @@ def _by_state(transitions: list[str]) -> dict[str, list[str]]:
     return found
 
 
-def check_command(gem5: Path | None, again: bool, as_json: bool) -> None:
+def check_command(args: Gem5CheckArguments) -> None:
     """Play short traces on the user's gem5 and compare its counts with the model's. Exit code 1: refused."""
-    say = sayer(as_json)
-    binary = find_gem5(gem5)
-    verdict = check(binary, again=again)
-    if as_json:
+    say = sayer(args.as_json)
+    binary = find_gem5(args.gem5)
+    verdict = check(binary, again=args.again)
+    if args.as_json:
         print_json(verdict.record(binary))
     else:
         console = wide_console()

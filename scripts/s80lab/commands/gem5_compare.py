@@ -20,6 +20,7 @@ from s80lab.capture.design import resolve_design
 from s80lab.capture.live import Recipe, make
 from s80lab.capture.replay import replay
 from s80lab.capture.store import Capture, open_capture
+from s80lab.commands.line.compare import Gem5CompareArguments
 from s80lab.commands.output import print_json, sayer, wide_console
 from s80lab.commands.parts import make_plans, on_board, parse_seeds, run_pipeline
 from s80lab.config.experiment import load_experiment
@@ -44,15 +45,7 @@ CONTROL = "moesi"
 MOVING = ("guest.", "clock.", "processors.")
 
 
-def compare_command(
-    experiment: str,
-    machine: str,
-    seeds: str,
-    settings: list[str] | None,
-    through: int,
-    gem5: Path | None,
-    as_json: bool,
-) -> None:
+def compare_command(args: Gem5CompareArguments) -> None:
     """Compare runs of gem5 with the model on the same load, in each sampling interval since the caches were empty.
 
     The command reads existing runs of gem5 and works without gem5.
@@ -60,16 +53,16 @@ def compare_command(
     If gem5 is found, the command also plays equal accesses through gem5's Ruby and through the model, to show which
     differences Ruby itself causes.
     """
-    say = sayer(as_json)
-    loaded = load_experiment(experiment, {})
-    runs = shipped_runs(experiment, machine)
-    phases = lengths(loaded, machine)
+    say = sayer(args.as_json)
+    loaded = load_experiment(args.experiment, {})
+    runs = shipped_runs(args.experiment, args.machine)
+    phases = lengths(loaded, args.machine)
     scale = RunFolder(runs[0]).manifest["scale"]
-    chosen = parse_settings(settings or [])
-    ours = parse_seeds(seeds)
+    chosen = parse_settings(args.settings or [])
+    ours = parse_seeds(args.seeds)
     moving = {key: value for key, value in chosen.items() if key.startswith(MOVING)}
-    options = Options(machine=machine, protocol="hammer", scale=scale, seeds=ours, settings=moving)
-    plans = make_plans([experiment], options)
+    options = Options(machine=args.machine, protocol="hammer", scale=scale, seeds=ours, settings=moving)
+    plans = make_plans([args.experiment], options)
     run_pipeline(plans, 0, False, "warm")
     table_of_ruby = as_ruby(paths.BUILD / "protocols" / f"{AS_RUBY}.toml")
 
@@ -78,21 +71,21 @@ def compare_command(
     # gem5's windows end a little after their last instruction.
     measure = phases.measure + 2 * phases.window
 
-    tried = f" with {', '.join(settings)}" if settings else ""
+    tried = f" with {', '.join(args.settings)}" if args.settings else ""
     suffix = f"-{value_hash(chosen)[:8]}" if chosen else ""
-    folder = paths.results() / "reports" / f"gem5-compare-{experiment}-{machine}{suffix}"
-    binary = _gem5_for_replay(gem5, say) if through else None
+    folder = paths.results() / "reports" / f"gem5-compare-{args.experiment}-{args.machine}{suffix}"
+    binary = _gem5_for_replay(args.gem5, say) if args.through else None
 
     same_l2 = chosen | {"l2.inclusion": "exclusive"}
 
     async def work(board: Board) -> _Made:
         captures = [await _capture(plan, phases.warmup, measure, board) for plan in plans]
-        model = [await _replay(capture, machine, str(table_of_ruby), chosen, board) for capture in captures]
-        control = [await _replay(capture, machine, CONTROL, same_l2, board) for capture in captures]
+        model = [await _replay(capture, args.machine, str(table_of_ruby), chosen, board) for capture in captures]
+        control = [await _replay(capture, args.machine, CONTROL, same_l2, board) for capture in captures]
         played: list[agree.Row] = []
         if binary:
             played = await _through_ruby(
-                captures[0], machine, settings or [], through, binary, folder / "replay", board
+                captures[0], args.machine, args.settings or [], args.through, binary, folder / "replay", board
             )
         return _Made(captures, model, control, played)
 
@@ -100,10 +93,10 @@ def compare_command(
     sides = (theirs, model_side("model, hammer", made.model, at), model_side(f"model, {CONTROL}", made.control, at))
     rows = compare(*sides, -(-phases.warmup // phases.window))
     cold = any(RunFolder(run).stats["warmup"]["verdict"] != "warm" for run in runs)
-    title = f"{experiment} on {machine}: gem5 and the model{tried}"
+    title = f"{args.experiment} on {args.machine}: gem5 and the model{tried}"
     content = comparison(title, rows, CONTROL, cold, _speeds(runs, made))
     write_files(folder, content, sides)
-    if as_json:
+    if args.as_json:
         print_json({"rows": record(rows), "through_ruby": [row.record() for row in made.played], "cold": cold})
     else:
         console = wide_console()

@@ -11,6 +11,7 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.staging import full_disk
 from s80lab.base.terminal import quoted, say
+from s80lab.commands.line.maintain import InitArguments
 
 KINDS = (paths.MACHINES, paths.PROTOCOLS, paths.EXPERIMENTS)
 ABOUT = """\
@@ -28,15 +29,15 @@ three minutes.
 """
 
 
-def init_command(folder: Path) -> None:
+def init_command(args: InitArguments) -> None:
     """Create a lab: a folder for checkpoints, captures, results and your own configuration files."""
     if paths.CHECKOUT:
         raise UserError(
             f"s80lab runs from the checkout {paths.ROOT}, which is a lab already, so `init` is not needed; commands "
             "use another folder as lab if the environment variable S80LAB_HOME names it"
         )
-    make_lab(folder)
-    say(f"{folder} is now a lab; its README.md lists the first steps", sys.stdout)
+    make_lab(args.folder)
+    say(f"{args.folder} is now a lab; its README.md lists the first steps", sys.stdout)
 
 
 def make_lab(folder: Path) -> None:

@@ -19,6 +19,7 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.strict import Strict, load, validate
 from s80lab.base.terminal import say
+from s80lab.commands.line.compare import KnockoutArguments
 from s80lab.commands.output import print_json, sayer, wide_console
 from s80lab.commands.parts import make_plans, parse_boots, parse_seeds, run_pipeline
 from s80lab.config.experiment import Phases, load_experiment
@@ -93,41 +94,40 @@ def _taken_out(changes: Mapping[str, Change], kept: Sequence[str], machine: Mach
 KNOCKOUTS = paths.ROOT / "configs" / "knockouts.toml"
 
 
-def knockout_command(
-    experiment: str,
-    machine: str | None,
-    scale: str | None,
-    seeds: str | None,
-    boots: str | None,
-    keep: bool,
-    listed: bool,
-    as_json: bool,
-) -> None:
+def knockout_command(args: KnockoutArguments) -> None:
     """Measure what each change to the guest contributes (an ablation): one variant without any change, one per change
     alone, one with all changes."""
-    loaded = load_experiment(experiment, {})
-    name = machine or loaded.machine
+    loaded = load_experiment(args.experiment, {})
+    name = args.machine or loaded.machine
     file = load(KNOCKOUTS, Changes)
-    if listed:
-        _list(file, as_json)
+    if args.listed:
+        _list(file, args.as_json)
         return
     groups = {}
     for variant in variants(file.changes, load_machine(name)):
-        options = Options(name, None, scale, parse_seeds(seeds), variant.settings, boots=parse_boots(boots))
-        plans = make_plans([experiment], options)
+        options = Options(
+            name, None, args.scale, parse_seeds(args.seeds), variant.settings, boots=parse_boots(args.boots)
+        )
+        plans = make_plans([args.experiment], options)
         lengthened = [replace(plan, phases=file.lengthened(plan.phases, plan.scale_name)) for plan in plans]
-        groups[variant.name] = _measured(variant.name, lengthened, keep)
+        groups[variant.name] = _measured(variant.name, lengthened, args.keep)
     shown = ablation_table(
-        f"{experiment} on {name} at {scale or loaded.scale}: effect of each change to the guest", list(groups.values())
+        f"{args.experiment} on {name} at {args.scale or loaded.scale}: effect of each change to the guest",
+        list(groups.values()),
     )
-    if as_json:
+    if args.as_json:
         records = groups_record(groups.values())
         print_json([{"variant": name} | record for name, record in zip(groups, records, strict=True)])
     else:
         print_table(shown, wide_console())
-    target = paths.results() / "reports" / f"knockouts-{experiment}-{name}-{scale or loaded.scale}" / "knockouts.md"
+    target = (
+        paths.results()
+        / "reports"
+        / f"knockouts-{args.experiment}-{name}-{args.scale or loaded.scale}"
+        / "knockouts.md"
+    )
     write(target, markdown(shown, "changes").encode())
-    sayer(as_json)(f"table: {target}")
+    sayer(args.as_json)(f"table: {target}")
 
 
 def _list(file: Changes, as_json: bool) -> None:

@@ -13,6 +13,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.strict import find, read_toml
 from s80lab.base.suggest import names
 from s80lab.base.terminal import counted, say, short_time
+from s80lab.commands.line.measure import ListArguments
 from s80lab.commands.output import print_json
 from s80lab.config.differences import SEPARATOR
 from s80lab.results.database import list_runs
@@ -28,14 +29,14 @@ FOLDERS: Mapping[str, Path] = {
 NO_RUNS = "runs: none yet; `s80lab run imapb` makes the first"
 
 
-def list_command(kind: Kind | None, as_json: bool) -> None:
+def list_command(args: ListArguments) -> None:
     """List names of configuration files and runs of the database; of one kind, with descriptions."""
-    if kind == "runs":
-        _list_runs(as_json)
-    elif kind is not None:
-        _list_files(kind, as_json)
+    if args.kind == "runs":
+        _list_runs(args.as_json)
+    elif args.kind is not None:
+        _list_files(args.kind, args.as_json)
     else:
-        _list_all(as_json)
+        _list_all(args.as_json)
 
 
 def _list_all(as_json: bool) -> None:

@@ -12,6 +12,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.files import write_file
 from s80lab.base.suggest import hint
 from s80lab.base.terminal import say
+from s80lab.commands.line.maintain import MetricsArguments
 from s80lab.commands.output import print_json
 from s80lab.results.metrics.derive import REGISTRY, markdown
 from s80lab.results.metrics.registry import Metric
@@ -22,20 +23,20 @@ HEAD = "| metric | unit |"
 INDENT = "    "
 
 
-def metrics_command(names: list[str] | None, docs: bool, as_json: bool) -> None:
+def metrics_command(args: MetricsArguments) -> None:
     """Print metrics with unit and meaning, named ones also with formula."""
-    if docs:
+    if args.docs:
         print(f"page: {write_page().relative_to(paths.HOME)}")
         return
-    chosen = _chosen(names) if names else list(REGISTRY.values())
-    if as_json:
+    chosen = _chosen(args.names) if args.names else list(REGISTRY.values())
+    if args.as_json:
         print_json([{key: getattr(one, key) for key in COLUMNS} for one in chosen])
         return
     for one in chosen:
         unit = f" ({one.unit})" if one.unit else ""
         say(f"{one.name}{unit}", sys.stdout)
         say(f"{INDENT}{one.description}", sys.stdout, len(INDENT))
-        if names:
+        if args.names:
             say(f"{INDENT}= {one.formula}", sys.stdout, len(INDENT))
 
 

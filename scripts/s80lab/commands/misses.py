@@ -11,7 +11,7 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.suggest import suggestion
 from s80lab.base.terminal import say
-from s80lab.commands.line.options import MissSort
+from s80lab.commands.line.measure import MissesArguments, ProfileArguments
 from s80lab.commands.measured import only_run, runs_named
 from s80lab.commands.output import print_json, sayer, wide_console
 from s80lab.config.differences import NAMES, differences
@@ -36,37 +36,39 @@ from s80lab.results.run_folder import (
 )
 
 
-def misses_command(run: str, top: int | None, process: str | None, sort: MissSort | None, as_json: bool) -> None:
+def misses_command(args: MissesArguments) -> None:
     """Show the attributed L2 misses of a run: contended lines with fields and functions, data, sources, patterns."""
-    folder = find_run(run, MISS_LOG, "--misses")
+    folder = find_run(args.run, MISS_LOG, "--misses")
     found = write_misses(folder)
     _tell_guard(folder, MISS_LOG, MEMORY_MAP)
-    check_process(found.store, process)
-    selection = Selection(TOP if top is None else top, process, sort or "transfers")
-    if as_json:
+    check_process(found.store, args.process)
+    selection = Selection(TOP if args.top is None else args.top, args.process, args.sort or "transfers")
+    if args.as_json:
         name = RunFolder(folder).manifest["run"]
         print_json({"run": name, "tables": tables_record(found.tables), **lines_record(found.store, selection)})
     else:
         chosen = line_tables(found.store, selection)
-        everything = (top, process, sort) == (None, None, None)
+        everything = (args.top, args.process, args.sort) == (None, None, None)
         # The first tables are coverage, data, lines and fields.
         _print([*found.tables[:2], *chosen, *found.tables[4:]] if everything else chosen)
-    tell = sayer(as_json)
+    tell = sayer(args.as_json)
     stacks = f"{folder / MISS_STACKS}, {folder / STALL_STACKS}"
     tell(f"page: {folder / MISS_PAGE}\nrows: {folder / MISS_STORE} (SQLite, view v_access)")
     tell(f"stacks: {stacks} (speedscope.app, flame graphs)")
 
 
-def profile_command(run: str, as_json: bool) -> None:
+def profile_command(args: ProfileArguments) -> None:
     """Show which code executed the instructions of a run, from samples."""
-    folder = find_run(run, PROFILE, "--profile")
+    folder = find_run(args.run, PROFILE, "--profile")
     tables = write_profile(folder)
     _tell_guard(folder, PROFILE, MEMORY_MAP)
-    if as_json:
+    if args.as_json:
         print_json(tables_record(tables))
     else:
         _print(tables)
-    sayer(as_json)(f"page: {folder / PROFILE_PAGE}\nstacks: {folder / PROFILE_STACKS} (speedscope.app, flame graphs)")
+    sayer(args.as_json)(
+        f"page: {folder / PROFILE_PAGE}\nstacks: {folder / PROFILE_STACKS} (speedscope.app, flame graphs)"
+    )
 
 
 def _tell_guard(folder: Path, *names: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from s80lab.analysis.rows import ABSENT
 from s80lab.base.errors import UserError
+from s80lab.commands.line.compare import LatencyArguments
 from s80lab.commands.output import print_json, wide_console
 from s80lab.report.tables import Cell, Row, Table
 from s80lab.report.terminal import print_table
@@ -13,16 +14,16 @@ from s80lab.results.latency import Platform, load_study
 STUDY = "KFUPM 2003"
 
 
-def latency(bi: float | None, be: float | None, as_json: bool) -> None:
+def latency(args: LatencyArguments) -> None:
     """Calculate the peak throughput of a server from the number of times that it moves each byte (latency model of the
     KFUPM study of 2003)."""
-    for name, value in (("--bi", bi), ("--be", be)):
+    for name, value in (("--bi", args.bi), ("--be", args.be)):
         if value is not None and not 0 < value < float("inf"):
             raise UserError(f"{name} {value:g}: write a positive bandwidth in MB/s, for example 3200")
     study = load_study()
-    network = be or study.be
-    platforms = [*study.platforms, *([Platform(name=f"{bi:g} MB/s", bi=bi)] if bi else [])]
-    if as_json:
+    network = args.be or study.be
+    platforms = [*study.platforms, *([Platform(name=f"{args.bi:g} MB/s", bi=args.bi)] if args.bi else [])]
+    if args.as_json:
         print_json(
             [
                 {"platform": one.name, "bi": one.bi, "be": network, "stated": one.stated}

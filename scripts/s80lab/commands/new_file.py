@@ -21,6 +21,8 @@ from s80lab.base.files import create_file
 from s80lab.base.strict import LARGEST, find, parse_settings, parse_toml, put, read_toml, shortened, shown, with_bases
 from s80lab.base.terminal import quoted, say
 from s80lab.base.toml_lines import set_values, toml_comment
+from s80lab.commands.line.measure import ExperimentNewArguments, MachineNewArguments, WorkloadNewArguments
+from s80lab.commands.line.traces import NewArguments
 from s80lab.config.grid import Grid
 
 
@@ -59,50 +61,50 @@ def where(path: Path, name: str) -> str:
     return quote(f"./{text}" if text.startswith("-") else text)
 
 
-def new_machine(name: str, source: str, settings: list[str] | None) -> None:
+def new_machine(args: MachineNewArguments) -> None:
     """Write a commented machine file."""
     from s80lab.config import new_machine as new
     from s80lab.config.machine import load_machine_text
 
-    path = new_path("a machine", paths.MACHINES, name)
-    machine = new.new_machine(path.stem, source, parse_settings(settings or []))
-    place = where(path, name)
-    text = new.machine_text(machine, place, source)
+    path = new_path("a machine", paths.MACHINES, args.name)
+    machine = new.new_machine(path.stem, args.source, parse_settings(args.settings or []))
+    place = where(path, args.name)
+    text = new.machine_text(machine, place, args.source)
     if load_machine_text(text, shown(path)) != machine:
         raise _unwritten(path)
     _write_checked(path, text, "machine")
-    say(f"{place}: {source} with comments; edit the file, then run `s80lab check {place}`", sys.stdout)
+    say(f"{place}: {args.source} with comments; edit the file, then run `s80lab check {place}`", sys.stdout)
 
 
-def new_experiment(name: str, source: str, settings: list[str] | None, vary: list[str] | None) -> None:
+def new_experiment(args: ExperimentNewArguments) -> None:
     """Write a commented experiment file."""
     from s80lab.config.new_experiment import experiment_content, experiment_text
 
-    path = new_path("an experiment", paths.EXPERIMENTS, name)
-    bases = with_bases("experiment", paths.EXPERIMENTS, source)
+    path = new_path("an experiment", paths.EXPERIMENTS, args.name)
+    bases = with_bases("experiment", paths.EXPERIMENTS, args.source)
     in_lab = path.absolute().parent in (paths.EXPERIMENTS, paths.own(paths.EXPERIMENTS))
     if in_lab and path.stem in (base.stem for base in bases):
         raise UserError(f"{quoted(path.stem)}: the new experiment cannot be its own base; choose another name")
-    sweep = Grid.parse(vary) if vary else Grid(())
-    content = experiment_content(source, parse_settings(settings or []), sweep)
-    place = where(path, name)
+    sweep = Grid.parse(args.vary) if args.vary else Grid(())
+    content = experiment_content(args.source, parse_settings(args.settings or []), sweep)
+    place = where(path, args.name)
     text = experiment_text(path.stem, place, content)
     if not _equal(_parsed(text), content):
         raise _unwritten(path)
     _write_checked(path, text, "experiment")
     # Commands find an experiment by its name in the lab.
-    then = "" if name.endswith(".toml") else f" and `s80lab estimate {path.stem}`"
-    say(f"{place}: {source} with comments; edit the file, then run `s80lab check {place}`{then}", sys.stdout)
+    then = "" if args.name.endswith(".toml") else f" and `s80lab estimate {path.stem}`"
+    say(f"{place}: {args.source} with comments; edit the file, then run `s80lab check {place}`{then}", sys.stdout)
 
 
-def new_workload(name: str, source: str, settings: list[str] | None) -> None:
+def new_workload(args: WorkloadNewArguments) -> None:
     """Write a copy of a profile with other values. Its comments stay."""
     from s80lab.config.mix import Workload
 
-    path = new_path("a workload", paths.PROFILES, name)
-    file = find("workload", paths.PROFILES, source)
+    path = new_path("a workload", paths.PROFILES, args.name)
+    file = find("workload", paths.PROFILES, args.source)
     text, content = file.read_text(encoding="utf-8"), read_toml(file)
-    for key, value in {"mix": path.stem, **parse_settings(settings or [])}.items():
+    for key, value in {"mix": path.stem, **parse_settings(args.settings or [])}.items():
         put(content, key, value, f"--set {key}", Workload)
         text = set_values(text, {key: value})
         if not _equal(_parsed(text), content):
@@ -112,19 +114,19 @@ def new_workload(name: str, source: str, settings: list[str] | None) -> None:
                 "or edit the new file; nothing was written"
             )
     _write_checked(path, text, "workload")
-    place = where(path, name)
-    say(f"{place}: a copy of {source}; edit the file, then run `s80lab check {place}`", sys.stdout)
+    place = where(path, args.name)
+    say(f"{place}: a copy of {args.source}; edit the file, then run `s80lab check {place}`", sys.stdout)
 
 
-def new_protocol(name: str) -> None:
+def new_protocol(args: NewArguments) -> None:
     """Write a commented table of the protocol MSI, as a start for a protocol of your own."""
     from s80lab.protocol.text import TEMPLATE
 
-    path = new_path("a protocol", paths.PROTOCOLS, name)
-    place = where(path, name)
+    path = new_path("a protocol", paths.PROTOCOLS, args.name)
+    place = where(path, args.name)
     text = TEMPLATE.read_text(encoding="utf-8").replace("@NAME@", path.stem)
     # Commands find a protocol by its name in the lab.
-    checked = place if name.endswith(".toml") else name
+    checked = place if args.name.endswith(".toml") else args.name
     _write_checked(path, text.replace("@FILE@", toml_comment(checked)), "protocol")
     say(f"{place}: MSI with comments; edit the file, then run `s80lab protocol check {checked}`", sys.stdout)
 

@@ -30,7 +30,6 @@ from s80lab.commands.changes import UNCHANGED, Changes
 from s80lab.commands.exec import (
     Design,
     HandedOver,
-    Request,
     arguments,
     design_of,
     hand_over,
@@ -38,6 +37,7 @@ from s80lab.commands.exec import (
     why_ended,
     write_names,
 )
+from s80lab.commands.line.programs import Request
 from s80lab.commands.output import print_json
 from s80lab.commands.parts import on_board
 from s80lab.commands.shards import Listed, part, show_list, tell_shard

@@ -14,6 +14,7 @@ from s80lab.base.files import write_file
 from s80lab.base.progress import Board
 from s80lab.base.strict import shown
 from s80lab.base.terminal import plain
+from s80lab.commands.line.traces import CheckArguments, DocsArguments, ListProtocolsArguments, ShowArguments
 from s80lab.commands.output import print_json, sayer
 from s80lab.protocol.diagram import write_svg
 from s80lab.protocol.docs import known, write_pages, write_record
@@ -22,7 +23,7 @@ from s80lab.protocol.show import print_invariants, print_list, print_protocol, p
 from s80lab.protocol.table import Protocol, find_protocol, load_protocol
 
 
-def list_protocols(as_json: bool) -> None:
+def list_protocols(args: ListProtocolsArguments) -> None:
     """List the protocol tables in configs/protocols, and state whether a stored proof of each exists."""
     rows: list[tuple[str, Protocol | UserError, Proof | None]] = []
     for path in known():
@@ -31,58 +32,54 @@ def list_protocols(as_json: bool) -> None:
             rows.append((path.stem, protocol, proven(protocol)))
         except UserError as error:
             rows.append((path.stem, error, None))
-    if as_json:
+    if args.as_json:
         print_json([list_record(*row) for row in rows])
     else:
         print_list(rows, Console())
 
 
-def show(name: str, svg: Path | None, as_json: bool) -> None:
+def show(args: ShowArguments) -> None:
     """Print a protocol table in readable form: one row per state, one column per event."""
-    protocol = load_protocol(find_protocol(name))
-    if as_json:
+    protocol = load_protocol(find_protocol(args.name))
+    if args.as_json:
         print_json(protocol_record(protocol, proven(protocol)))
     else:
-        print_protocol(name, protocol, proven(protocol), Console())
-    if svg is not None:
-        write_svg(protocol, svg)
-        sayer(as_json)(f"state diagram: {svg}")
+        print_protocol(args.name, protocol, proven(protocol), Console())
+    if args.svg is not None:
+        write_svg(protocol, args.svg)
+        sayer(args.as_json)(f"state diagram: {args.svg}")
 
 
-def check(
-    files: list[str] | None,
-    everything: bool,
-    caches: int,
-    again: bool,
-    trace: Path | None,
-    html: Path | None,
-    as_json: bool,
-) -> None:
+def check(args: CheckArguments) -> None:
     """Prove that protocol tables satisfy all invariants, or show a shortest sequence of events that violates one (exit
     code 1)."""
-    chosen = [find_protocol(one) for one in files or []] + (known() if everything else [])
+    chosen = [find_protocol(one) for one in args.files or []] + (known() if args.everything else [])
     if not chosen:
         raise UserError("no protocol is named: write its name or .toml file after `protocol check`, or add --all")
     chosen = list(dict.fromkeys(chosen))
-    if (trace or html) and len(chosen) > 1:
+    if (args.trace or args.html) and len(chosen) > 1:
         raise UserError(
             f"--trace and --html write one counterexample, but {len(chosen)} protocols are named; name one protocol"
         )
     with Board(Console(stderr=True)) as board:
         jobs = {path: board.job(path.stem) for path in chosen}
-        verdicts = prove_all(chosen, caches, again, lambda path, stage: jobs[path].update(f"proving: {stage}"))
+        verdicts = prove_all(
+            chosen, args.caches, args.again, lambda path, stage: jobs[path].update(f"proving: {stage}")
+        )
         for job in jobs.values():
             job.drop()
     errors = [verdict for verdict in verdicts if isinstance(verdict, UserError)]
     told = [verdict for verdict in verdicts if isinstance(verdict, Verdict)]
-    if as_json:
+    if args.as_json:
         print_json([verdict_record(verdict) for verdict in told])
-    for verdict in () if as_json else told:
+    for verdict in () if args.as_json else told:
         print_verdict(verdict, Console(highlight=False))
-    if not as_json and any(verdict.proof for verdict in told):
+    if not args.as_json and any(verdict.proof for verdict in told):
         print_invariants(Console())
-    for verdict in told if trace or html else ():
-        _write_counterexample(verdict, (files or [shown(verdict.path)])[0], trace, html, sayer(as_json))
+    for verdict in told if args.trace or args.html else ():
+        _write_counterexample(
+            verdict, (args.files or [shown(verdict.path)])[0], args.trace, args.html, sayer(args.as_json)
+        )
     if len(errors) == 1:
         raise errors[0]
     if errors:
@@ -118,7 +115,7 @@ def _write_counterexample(
         say(f"page: {html}")
 
 
-def docs() -> None:
+def docs(args: DocsArguments) -> None:
     """Regenerate the pages and state diagrams in docs/reference/protocols from the protocol tables."""
     for file in (*write_pages(), write_record()):
         print(plain(shown(file)))

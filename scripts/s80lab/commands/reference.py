@@ -16,6 +16,7 @@ from s80lab.base.strict import shown
 from s80lab.base.suggest import hint
 from s80lab.base.terminal import plain
 from s80lab.commands import claims
+from s80lab.commands.line.maintain import ReferenceKeepArguments, ReferenceShowArguments
 from s80lab.commands.measured import latest_runs
 from s80lab.commands.pages import PAPER, write_pages
 from s80lab.commands.parts import parse_seeds
@@ -26,12 +27,12 @@ from s80lab.results.run_folder import MANIFEST, STATS, TRANSACTIONS, RunFolder
 KEPT = (MANIFEST, STATS, TRANSACTIONS)
 
 
-def show_command(names: list[str]) -> None:
+def show_command(args: ReferenceShowArguments) -> None:
     """Write the pages of reference results, and print their paths.
 
     names: names of results; RESULT/PAGE shows only the page in the folder PAGE of the result.
     """
-    for name in names:
+    for name in args.names:
         result, _, part = name.partition("/")
         pages = [page for page in write_pages(result) if part in ("", page.parent.name)]
         if not pages:
@@ -41,19 +42,19 @@ def show_command(names: list[str]) -> None:
             print(plain(f"page: {shown(page)}"))
 
 
-def keep_command(name: str, experiments: list[str], scale: str | None, seeds: str | None) -> None:
+def keep_command(args: ReferenceKeepArguments) -> None:
     """Replace the runs of a reference result by the latest run of each seed, and regenerate docs/background/claims.md.
 
     All runs must be valid.
     """
-    pack, others = keep_reference(name, latest_runs(experiments, scale, parse_seeds(seeds)))
+    pack, others = keep_reference(args.name, latest_runs(args.experiments, args.scale, parse_seeds(args.seeds)))
     print(plain(f"reference: {pack}"))
     if others:
         print(
             f"kept: {', '.join(others)}: this command does not write these files; check that they fit the new runs, "
             "then run `make pages`"
         )
-    show_command([name])
+    show_command(ReferenceShowArguments([args.name]))
     print(plain(f"page: {claims.write_page()}"))
 
 

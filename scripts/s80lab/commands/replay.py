@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import median
-from typing import Any, Literal
+from typing import Any
 
 from rich.console import Console
 
@@ -25,6 +25,8 @@ from s80lab.capture.explore.grid import PointResolver, resolve_points
 from s80lab.capture.explore.plan import Entry, Replays, Varied, make_list, read_plan, write_plan
 from s80lab.capture.explore.run import REPLAY_MEMORY, explore, replay_cost
 from s80lab.capture.store import STORE, SUFFIX, Capture, Form, Manifest, open_capture
+from s80lab.commands.line.explore import ExploreArguments, ReplayArguments
+from s80lab.commands.line.maintain import FilterErrorArguments
 from s80lab.commands.numbers import parse_seeds
 from s80lab.commands.output import print_json, sayer, wide_console
 from s80lab.commands.parts import on_board
@@ -98,67 +100,44 @@ MOST_PRINTED = 60
 """Designs up to which the terminal shows all of them; of more designs, it shows the Pareto front."""
 
 
-def replay_command(
-    capture: str,
-    machine: str | None,
-    protocol: str | None,
-    settings: list[str] | None,
-    form: Literal["filtered", "full"] | None,
-    again: bool,
-    everything: bool,
-    section: str | None,
-    as_json: bool,
-) -> None:
+def replay_command(args: ReplayArguments) -> None:
     """Play a capture through the model and enter the result into the database. Without options, the design (machine and
     protocol) is that of the recording."""
-    check_tables(everything, section)
-    opened = open_capture(capture, form)
-    design = resolve_design(opened, machine, protocol, parse_settings(settings or []))
-    report = sayer(as_json)
+    check_tables(args.everything, args.section)
+    opened = open_capture(args.capture, args.form)
+    design = resolve_design(opened, args.machine, args.protocol, parse_settings(args.settings or []))
+    report = sayer(args.as_json)
     report(design.sentence())
-    (folder,) = _explore(opened, [design], 1, again)
+    (folder,) = _explore(opened, [design], 1, args.again)
     runs, page = [write_pages(RunFolder(folder))], folder / REPORT
     if opened.live is not None and not design.varied:
         runs.append(read_run(RunFolder(opened.live)))
-    if as_json:
+    if args.as_json:
         print_json({"runs": [run_record(run) for run in runs], "report": str(page)})
     else:
-        show_tables(group_runs(runs), everything, section)
+        show_tables(group_runs(runs), args.everything, args.section)
     report(f"report: {page}")
 
 
-def explore_command(
-    capture: str,
-    vary: list[str] | None,
-    machine: str | None,
-    settings: list[str] | None,
-    form: Literal["filtered", "full"] | None,
-    seeds: str | None,
-    jobs: int,
-    again: bool,
-    shard: str | None,
-    listed: bool,
-    as_json: bool,
-    plan: Path | None,
-) -> None:
+def explore_command(args: ExploreArguments) -> None:
     """Play captures through every design of a grid, in parallel. After an interruption, repeat the command to
     continue."""
-    captures = open_captures(capture, form, parse_seeds(seeds))
-    replays = _replays(captures, vary or [], machine, settings or [], plan)
-    if shard or listed:
-        _shard(replays, part(shard, replays.entries), listed, jobs, again, as_json)
+    captures = open_captures(args.capture, args.form, parse_seeds(args.seeds))
+    replays = _replays(captures, args.vary or [], args.machine, args.settings or [], args.plan)
+    if args.shard or args.listed:
+        _shard(replays, part(args.shard, replays.entries), args.listed, args.jobs, args.again, args.as_json)
         return
     varied = replays.content.grid
     points = [PointResolver(one, varied.machine, varied.settings).resolve(varied.grid.points()) for one in captures]
     keys, first = ", ".join(axis.key for axis in varied.grid.axes), points[0][0].design
-    sayer(as_json)(f"first of {counted(len(points[0]), 'design')}: {first.sentence()}; varied: {keys}")
+    sayer(args.as_json)(f"first of {counted(len(points[0]), 'design')}: {first.sentence()}; varied: {keys}")
     of_captures = [
-        read_runs(_explore(one, [point.design for point in of_capture], jobs, again))
+        read_runs(_explore(one, [point.design for point in of_capture], args.jobs, args.again))
         for one, of_capture in zip(captures, points, strict=True)
     ]
     groups = design_groups(varied.grid, points[0], of_captures)
     page = write_page(captures, varied.grid, points[0], groups)
-    if as_json:
+    if args.as_json:
         print_json({"designs": [_design_record(group) for group in groups], "report": str(page)})
     else:
         few = len(groups) <= MOST_PRINTED
@@ -216,26 +195,26 @@ def _lines(captures: Sequence[Capture], entries: Sequence[Entry]) -> list[Listed
     ]
 
 
-def filter_error_command(capture: str, vary: list[str] | None, out: Path | None, jobs: int, as_json: bool) -> None:
+def filter_error_command(args: FilterErrorArguments) -> None:
     """Measure the error of filtered captures: play the filtered and the full capture of one run through each design.
 
     Without --vary, the designs are all protocols, each with L2 sizes from 512 KiB to 16 MiB.
     """
-    full, filtered = open_capture(capture, "full"), open_capture(capture, "filtered")
+    full, filtered = open_capture(args.capture, "full"), open_capture(args.capture, "filtered")
     protocols = ",".join(names(paths.PROTOCOLS))
-    grid = Grid.parse(vary or [f"protocol={protocols}", "l2.size=512KiB..16MiB"])
+    grid = Grid.parse(args.vary or [f"protocol={protocols}", "l2.size=512KiB..16MiB"])
     runs = []
     for one in (full, filtered):
         designs = [point.design for point in resolve_points(one, grid, None, [])]
-        runs.append(read_runs(_explore(one, designs, jobs, False)))
-    target = out or TABLE
+        runs.append(read_runs(_explore(one, designs, args.jobs, False)))
+    target = args.out or TABLE
     text = table_text(filtered, *runs)
     table = write_table(target, text)
-    if as_json:
+    if args.as_json:
         print(text, end="")
     else:
         print_table(table, Console())
-    sayer(as_json)(f"table: {target}")
+    sayer(args.as_json)(f"table: {target}")
 
 
 def _explore(capture: Capture, designs: Sequence[Design], jobs: int, again: bool, enter: bool = True) -> list[Path]:

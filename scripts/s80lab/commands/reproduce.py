@@ -11,6 +11,7 @@ from pathlib import Path
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.terminal import plain, plain_text, say, terminal_width, wrapped
+from s80lab.commands.line.compare import ReproduceArguments
 from s80lab.commands.measured import MissingRuns, latest_runs, measured_runs
 from s80lab.commands.output import print_json, wide_console
 from s80lab.commands.parts import make_plans, parse_seeds, run_pipeline
@@ -23,37 +24,29 @@ from s80lab.report.reproduce import show_figure, write_page
 from s80lab.report.terminal import print_table
 
 
-def reproduce_command(
-    figures: list[str] | None,
-    scale: str | None,
-    seeds: str | None,
-    jobs: int,
-    listed: bool,
-    measured: bool,
-    keep: bool,
-    as_json: bool,
-) -> None:
+def reproduce_command(args: ReproduceArguments) -> None:
     """Reproduce the figures of the paper (Koka and Lipasti) and the tables of other studies, next to their published
     numbers, on one page.
 
     Runs that do not exist yet are made first. After an interruption, repeat the command to continue.
     """
-    chosen = load_figures(figures or [])
-    if listed:
-        _list(chosen, as_json)
+    chosen = load_figures(args.figures or [])
+    if args.listed:
+        _list(chosen, args.as_json)
         return
     run = [figure for figure in chosen if figure.run]
-    options = Options(scale=scale, seeds=parse_seeds(seeds))
-    folders = _latest(run, options) if measured else _run(run, options, jobs)
+    options = Options(scale=args.scale, seeds=parse_seeds(args.seeds))
+    folders = _latest(run, options) if args.measured else _run(run, options, args.jobs)
     shown = [
-        show_figure(figure, folders if figure.run else measured_runs(figure.experiments, scale)) for figure in chosen
+        show_figure(figure, folders if figure.run else measured_runs(figure.experiments, args.scale))
+        for figure in chosen
     ]
-    name = "-".join(["reproduce", *(figures or []), *([scale] if scale else [])])
+    name = "-".join(["reproduce", *(args.figures or []), *([args.scale] if args.scale else [])])
     page = write_page(shown, paths.results() / "reports" / name)
-    if keep:
+    if args.keep:
         runs = [run for one in shown for group in one.groups for run in group.runs]
-        say(f"kept in {keep_page(page, '-'.join(figures or ['all']), runs)}")
-    if as_json:
+        say(f"kept in {keep_page(page, '-'.join(args.figures or ['all']), runs)}")
+    if args.as_json:
         records = [
             {"figure": one.figure.name, "groups": groups_record(one.groups), "tables": tables_record(one.tables)}
             for one in shown

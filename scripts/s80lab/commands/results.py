@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from rich.console import Console
 
@@ -16,6 +16,7 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.terminal import counted, say
 from s80lab.commands.changes import Changes
+from s80lab.commands.line.measure import QueryArguments, ReportArguments
 from s80lab.commands.measured import latest_runs
 from s80lab.commands.output import print_json
 from s80lab.commands.parts import parse_seeds
@@ -31,50 +32,41 @@ from s80lab.results.schema import list_tables
 from s80lab.trace.files import write
 
 
-def report_command(
-    experiments: list[str],
-    server: str | None,
-    image: str | None,
-    scale: str | None,
-    seeds: str | None,
-    beside: str | None,
-    engine: Literal["qemu", "gem5"],
-    machine: str | None,
-    protocol: str | None,
-    settings: list[str] | None,
-    everything: bool,
-    section: str | None,
-    as_json: bool,
-) -> None:
+def report_command(args: ReportArguments) -> None:
     """Print a summary of existing runs (the latest run of each seed), and write a report page with all of them."""
-    check_tables(everything, section)
-    changes = Changes(machine, protocol, server, image, tuple(settings or ()))
-    if engine == "gem5":
+    check_tables(args.everything, args.section)
+    changes = Changes(args.machine, args.protocol, args.server, args.image, tuple(args.settings or ()))
+    if args.engine == "gem5":
         unusable = " ".join(replace(changes, machine=None).words())
         if unusable:
             raise UserError(f"{unusable} cannot be combined with --engine gem5; of gem5's runs only --machine selects")
-        found = [folder for name in experiments for folder in shipped_runs(name, machine)]
-        show_runs(read_runs(found), as_json, everything, section)
+        found = [folder for name in args.experiments for folder in shipped_runs(name, args.machine)]
+        show_runs(read_runs(found), args.as_json, args.everything, args.section)
         return
-    chosen = parse_seeds(seeds)
-    if files := saved_files(experiments):
-        refuse({"--scale": scale, "--beside": beside, "--all": everything, "--section": section})
-        report_files(files, changes, chosen, [], as_json)
+    chosen = parse_seeds(args.seeds)
+    if files := saved_files(args.experiments):
+        refuse({"--scale": args.scale, "--beside": args.beside, "--all": args.everything, "--section": args.section})
+        report_files(files, changes, chosen, [], args.as_json)
         return
-    if beside is None:
-        show_runs(read_runs(latest_runs(experiments, scale, chosen, changes)), as_json, everything, section)
+    if args.beside is None:
+        show_runs(
+            read_runs(latest_runs(args.experiments, args.scale, chosen, changes)),
+            args.as_json,
+            args.everything,
+            args.section,
+        )
         return
-    others = parse_seeds(beside, "--beside")
+    others = parse_seeds(args.beside, "--beside")
     pairs = [
         (
-            latest_runs([name], scale, chosen or load_experiment(name, {}).seeds, changes),
-            latest_runs([name], scale, others, changes),
+            latest_runs([name], args.scale, chosen or load_experiment(name, {}).seeds, changes),
+            latest_runs([name], args.scale, others, changes),
         )
-        for name in experiments
+        for name in args.experiments
     ]
-    if as_json:
+    if args.as_json:
         print_json([_beside_record(*pair) for pair in pairs])
-    for pair in () if as_json else pairs:
+    for pair in () if args.as_json else pairs:
         print_beside(*pair, Console())
 
 
@@ -85,32 +77,26 @@ def _beside_record(first: Sequence[Path], second: Sequence[Path]) -> dict[str, A
     }
 
 
-def query_command(
-    sql: str | None,
-    output: Literal["table", "csv", "json", "parquet"],
-    out: Path | None,
-    tables: bool,
-    as_json: bool,
-) -> None:
+def query_command(args: QueryArguments) -> None:
     """Query the results database of the lab with SQL, or list its tables and views."""
-    if tables == (sql is not None):
+    if args.tables == (args.sql is not None):
         wrong = "--tables lists tables and views and takes no SQL: omit one of the two"
-        raise UserError(wrong if tables else "write an SQL query, or list the tables and views with --tables")
-    if sql is None:
-        _list_tables(as_json)
+        raise UserError(wrong if args.tables else "write an SQL query, or list the tables and views with --tables")
+    if args.sql is None:
+        _list_tables(args.as_json)
         return
-    form = "json" if as_json else output
-    if out is None:
+    form = "json" if args.as_json else args.output
+    if args.out is None:
         if form == "parquet":
             raise UserError("--format parquet is a binary format: name the file to write with --out")
-        query(paths.database(), sql, form)
+        query(paths.database(), args.sql, form)
         return
-    columns, rows = select(paths.database(), sql)
-    if remark := pooling_remark(paths.database(), sql):
+    columns, rows = select(paths.database(), args.sql)
+    if remark := pooling_remark(paths.database(), args.sql):
         say(f"warning: {remark}")
-    types = declared_types(paths.database(), sql) if form == "parquet" else None
-    write(out, render(columns, rows, form, types))
-    say(f"{counted(len(rows), 'row')}: {out}")
+    types = declared_types(paths.database(), args.sql) if form == "parquet" else None
+    write(args.out, render(columns, rows, form, types))
+    say(f"{counted(len(rows), 'row')}: {args.out}")
 
 
 def _list_tables(as_json: bool) -> None:

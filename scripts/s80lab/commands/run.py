@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Literal
 
 from s80lab.analysis.groups import Group, Run, group_runs
 from s80lab.base import host
@@ -14,6 +12,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.shard import by_hash
 from s80lab.base.strict import parse_settings
 from s80lab.commands.changes import Changes
+from s80lab.commands.line.measure import RunArguments
 from s80lab.commands.output import sayer
 from s80lab.commands.parts import make_plans, parse_boots, parse_seeds, run_gem5, run_pipeline, tell_estimate
 from s80lab.commands.programs import refuse, run_files, saved_files
@@ -31,68 +30,56 @@ FIRST_ROUND = (1, 2, 3)
 """The seeds of the first round of --until if the command names none. All rounds run from boot 1."""
 
 
-def run_command(
-    experiments: list[str],
-    machine: str | None,
-    protocol: str | None,
-    server: str | None,
-    image: str | None,
-    scale: str | None,
-    seeds: str | None,
-    boots: str | None,
-    settings: list[str] | None,
-    jobs: int,
-    again: bool,
-    until: str | None,
-    of: str,
-    max_seeds: int,
-    drop_warm: bool,
-    misses: bool,
-    profile: bool,
-    engine: Literal["qemu", "gem5"],
-    gem5: Path | None,
-    shard: str | None,
-    listed: bool,
-    everything: bool,
-    section: str | None,
-    as_json: bool,
-) -> None:
+def run_command(args: RunArguments) -> None:
     """Run experiments and print a summary."""
-    check_tables(everything, section)
-    chosen = parse_settings(settings or [])
+    check_tables(args.everything, args.section)
+    chosen = parse_settings(args.settings or [])
     options = Options(
-        machine, protocol, scale, parse_seeds(seeds), chosen, misses, profile, server, image, parse_boots(boots)
+        args.machine,
+        args.protocol,
+        args.scale,
+        parse_seeds(args.seeds),
+        chosen,
+        args.misses,
+        args.profile,
+        args.server,
+        args.image,
+        parse_boots(args.boots),
     )
-    if files := saved_files(experiments):
-        refuse({"--scale": scale, "--until": until, "--drop-warm": drop_warm, "--profile": profile})
-        refuse({"--engine gem5": engine == "gem5", "--all": everything, "--section": section})
-        changes = Changes(machine, protocol, server, image, tuple(settings or ()))
-        run_files(files, changes, options.seeds, options.boots, jobs, again, shard, listed, as_json)
+    if files := saved_files(args.experiments):
+        refuse({"--scale": args.scale, "--until": args.until, "--drop-warm": args.drop_warm, "--profile": args.profile})
+        refuse({"--engine gem5": args.engine == "gem5", "--all": args.everything, "--section": args.section})
+        changes = Changes(args.machine, args.protocol, args.server, args.image, tuple(args.settings or ()))
+        run_files(
+            files, changes, options.seeds, options.boots, args.jobs, args.again, args.shard, args.listed, args.as_json
+        )
         return
-    drop: Drop = "warm" if drop_warm else "nothing"
-    other = "--until" if until else "--engine gem5" if engine == "gem5" else None
-    if boots and other:
+    drop: Drop = "warm" if args.drop_warm else "nothing"
+    other = "--until" if args.until else "--engine gem5" if args.engine == "gem5" else None
+    if args.boots and other:
         raise UserError(f"--boots cannot be combined with {other}; omit one of the two options")
-    if shard or listed:
-        check_shard(shard, {"--until": until, "--engine gem5": engine == "gem5"})
-        run_shard(make_plans(experiments, options), shard, listed, jobs, again, drop, as_json)
+    if args.shard or args.listed:
+        check_shard(args.shard, {"--until": args.until, "--engine gem5": args.engine == "gem5"})
+        run_shard(
+            make_plans(args.experiments, options), args.shard, args.listed, args.jobs, args.again, drop, args.as_json
+        )
         return
-    if engine == "gem5":
-        runs = run_gem5(experiments, options, gem5, jobs, again, "run")
-        show_runs(runs, as_json, everything, section)
+    if args.engine == "gem5":
+        runs = run_gem5(args.experiments, options, args.gem5, args.jobs, args.again, "run")
+        show_runs(runs, args.as_json, args.everything, args.section)
         end_invalid(runs)
         return
-    say = sayer(as_json)
-    wanted = parse_wanted(until, of, max_seeds) if until else None
+    say = sayer(args.as_json)
+    wanted = parse_wanted(args.until, args.of, args.max_seeds) if args.until else None
     if wanted and not options.seeds:
         options = replace(options, seeds=FIRST_ROUND)
-    plans = make_plans(experiments, options)
-    tell_estimate(plans, jobs, again)
+    plans = make_plans(args.experiments, options)
+    tell_estimate(plans, args.jobs, args.again)
     if wanted:
-        runs = run_until(plans, options, wanted, jobs, again, drop, say)
+        runs = run_until(plans, options, wanted, args.jobs, args.again, drop, say)
     else:
-        runs = run_pipeline(plans, jobs, again, "run", drop)
-    show_runs(runs, as_json, everything, section)
+        runs = run_pipeline(plans, args.jobs, args.again, "run", drop)
+    show_runs(runs, args.as_json, args.everything, args.section)
     if wanted:
         tell(runs, wanted, say)
     end_invalid(runs)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, Literal
 
 import typer
@@ -16,6 +15,7 @@ from s80lab.base.terminal import disk_size, plain, say, short_time
 from s80lab.base.transfer import export, take_in
 from s80lab.capture.store import STORE as CAPTURES
 from s80lab.capture.store import Manifest as CaptureManifest
+from s80lab.commands.line.stores import ExportArguments, ImportArguments, ListArguments, PruneArguments, RemoveArguments
 from s80lab.commands.output import print_json
 from s80lab.commands.prune import prune_store, remove_from_store
 from s80lab.experiment import checkpoint
@@ -48,10 +48,10 @@ _EMPTY: Mapping[Noun, str] = {
 }
 
 
-def list_entries(noun: Noun, as_json: bool) -> None:
+def list_entries(args: ListArguments, noun: Noun) -> None:
     """List every entry with its size on disk and the time at which it was made."""
     store = STORES[noun]
-    if as_json:
+    if args.as_json:
         print_json([_record(store, manifest) for manifest in store.all()])
         return
     manifests = store.all()
@@ -70,38 +70,38 @@ def _record(store: Store[M], manifest: M) -> dict[str, Any]:
     }
 
 
-def verify_entries(noun: Noun, as_json: bool) -> None:
+def verify_entries(args: ListArguments, noun: Noun) -> None:
     """Compare the files of every entry with their recorded hashes; exit code 1 if a file is damaged or missing."""
     store = STORES[noun]
     verdicts = [(manifest.name, store.verify(manifest)) for manifest in store.all()]
-    if as_json:
+    if args.as_json:
         print_json([{"name": name, "verdict": verdict} for name, verdict in verdicts])
-    if not verdicts and not as_json:
+    if not verdicts and not args.as_json:
         say(_EMPTY[noun], sys.stdout)
-    for name, verdict in () if as_json else verdicts:
+    for name, verdict in () if args.as_json else verdicts:
         print(plain(f"{name}: {verdict}"))
     if any(verdict != "whole" for _, verdict in verdicts):
         raise typer.Exit(1)
 
 
-def prune_entries(noun: Noun, keep: list[str] | None, yes: bool, dry_run: bool) -> None:
+def prune_entries(args: PruneArguments, noun: Noun) -> None:
     """Remove all entries except those in `keep`."""
-    prune_store(STORES[noun], noun, keep or [], yes, dry_run)
+    prune_store(STORES[noun], noun, args.keep or [], args.yes, args.dry_run)
 
 
-def remove_entries(noun: Noun, names: list[str], yes: bool, dry_run: bool) -> None:
+def remove_entries(args: RemoveArguments, noun: Noun) -> None:
     """Remove the named entries."""
-    remove_from_store(STORES[noun], noun, names, yes, dry_run)
+    remove_from_store(STORES[noun], noun, args.names, args.yes, args.dry_run)
 
 
-def export_entry(noun: Noun, name: str, target: Path) -> None:
+def export_entry(args: ExportArguments, noun: Noun) -> None:
     """Copy an entry and the hashes of its files to a folder or tar file."""
-    print(plain(f"exported to {shown(export(STORES[noun], name, target))}"))
+    print(plain(f"exported to {shown(export(STORES[noun], args.name, args.target))}"))
 
 
-def import_entries(noun: Noun, sources: list[Path]) -> None:
+def import_entries(args: ImportArguments, noun: Noun) -> None:
     """Import entries that were exported on another host."""
-    for source in sources:
+    for source in args.sources:
         manifest, new = take_in(
             STORES[noun],
             source,

@@ -13,6 +13,7 @@ from s80lab.base.errors import UserError
 from s80lab.capture.explore.grid import CORES
 from s80lab.commands.changes import Changes
 from s80lab.commands.compare import show
+from s80lab.commands.line.compare import SweepArguments
 from s80lab.commands.parts import make_plans, parse_boots, parse_seeds, run_pipeline, tell_estimate
 from s80lab.commands.programs import refuse, run_files, saved_files
 from s80lab.commands.run import run_shard
@@ -33,35 +34,23 @@ class Point:
     side: Named
 
 
-def sweep_command(
-    experiment: str,
-    vary: list[str] | None,
-    settings: list[str] | None,
-    scale: str | None,
-    seeds: str | None,
-    boots: str | None,
-    misses: bool,
-    jobs: int,
-    shard: str | None,
-    listed: bool,
-    as_json: bool,
-) -> None:
+def sweep_command(args: SweepArguments) -> None:
     """Run every design of a grid, and compare each design with the first one."""
-    if files := saved_files([experiment]):
-        refuse({"--scale": scale})
-        changes, grid = Changes(settings=tuple(settings or ())), Grid.parse(vary or [], "sweep")
-        chosen = parse_seeds(seeds), parse_boots(boots)
-        run_files(files, changes, *chosen, jobs, False, shard, listed, as_json, grid)
+    if files := saved_files([args.experiment]):
+        refuse({"--scale": args.scale})
+        changes, grid = Changes(settings=tuple(args.settings or ())), Grid.parse(args.vary or [], "sweep")
+        chosen = parse_seeds(args.seeds), parse_boots(args.boots)
+        run_files(files, changes, *chosen, args.jobs, False, args.shard, args.listed, args.as_json, grid)
         return
-    selection = select_runs(scale, seeds, boots)
-    points = designs(experiment, Grid.parse(vary or [], "sweep"), settings or [])
-    plans = plans_of(experiment, points, selection, misses)
-    if shard or listed:
-        run_shard(plans, shard, listed, jobs, False, "nothing", as_json)
+    selection = select_runs(args.scale, args.seeds, args.boots)
+    points = designs(args.experiment, Grid.parse(args.vary or [], "sweep"), args.settings or [])
+    plans = plans_of(args.experiment, points, selection, args.misses)
+    if args.shard or args.listed:
+        run_shard(plans, args.shard, args.listed, args.jobs, False, "nothing", args.as_json)
         return
-    tell_estimate(plans, jobs)
-    runs = run_pipeline(plans, jobs, False, "run")
-    show(*compare_designs(points, selection), as_json)
+    tell_estimate(plans, args.jobs)
+    runs = run_pipeline(plans, args.jobs, False, "run")
+    show(*compare_designs(points, selection), args.as_json)
     end_invalid(runs)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from s80lab.base.errors import UserError
 from s80lab.base.staging import scratch
 from s80lab.base.suggest import hint
 from s80lab.base.terminal import counted, plain, say
+from s80lab.commands.line.compare import AgreeArguments
+from s80lab.commands.line.traces import ExportArguments, ImportArguments, InfoArguments, StepArguments
 from s80lab.commands.output import print_json, print_records, sayer
 from s80lab.protocol.table import load_protocol
 from s80lab.trace import files as trace_files
@@ -47,37 +49,29 @@ def _check_format(name: str) -> None:
         raise UserError(f"--format {name}: there is no such trace format; {hint(name, trace_source.FORMS)}")
 
 
-def step(
-    file: Path,
-    machine: str | None,
-    protocol: str | None,
-    settings: list[str] | None,
-    first: int,
-    count: int,
-    html: Path | None,
-    complete: bool,
-    as_json: bool,
-) -> None:
+def step(args: StepArguments) -> None:
     """Show for each access of a trace what each cache did, and which rule of the protocol is the reason."""
-    if not file.exists() and (paths.LESSONS / f"{file}.trace").is_file():
-        raise UserError(f"there is no file {file}, but a lesson of this name: write `s80lab lesson {file}`")
-    source = trace_source.load_from_start(file, Wanted(machine, protocol, tuple(settings or ()), first, count))
+    if not args.file.exists() and (paths.LESSONS / f"{args.file}.trace").is_file():
+        raise UserError(f"there is no file {args.file}, but a lesson of this name: write `s80lab lesson {args.file}`")
+    source = trace_source.load_from_start(
+        args.file, Wanted(args.machine, args.protocol, tuple(args.settings or ()), args.first, args.count)
+    )
     with _no_collector():
-        lesson = trace_step.lesson(source, file.stem, first)
-        if as_json:
-            print_records(trace_step.record(lesson, complete), "steps")
-    if not as_json:
+        lesson = trace_step.lesson(source, args.file.stem, args.first)
+        if args.as_json:
+            print_records(trace_step.record(lesson, args.complete), "steps")
+    if not args.as_json:
         from rich.console import Console
 
         from s80lab.trace import step_list, step_table
 
         console = Console(highlight=False)
         (step_table.show if console.width >= WIDE else step_list.show_list)(lesson, console)
-    if html is not None:
+    if args.html is not None:
         from s80lab.report import step_page
 
-        trace_files.write(html, step_page.page(lesson).encode())
-        sayer(as_json)(f"page: {html}")
+        trace_files.write(args.html, step_page.page(lesson).encode())
+        sayer(args.as_json)(f"page: {args.html}")
 
 
 @contextmanager
@@ -90,34 +84,25 @@ def _no_collector() -> Iterator[None]:
         gc.enable()
 
 
-def export(
-    file: Path,
-    form: str,
-    out: Path,
-    machine: str | None,
-    protocol: str | None,
-    settings: list[str] | None,
-    first: int,
-    count: int | None,
-    spacing: Literal["spaced", "close"],
-    compress: bool,
-) -> None:
+def export(args: ExportArguments) -> None:
     """Write the accesses of a capture or trace in the format of another simulator, in the order in which the model
     plays them."""
-    _check_format(form)
-    source = trace_source.load(file, Wanted(machine, protocol, tuple(settings or ()), first, count))
-    timed = form in FORMATS and FORMATS[form].timed
-    if spacing == "spaced" or (timed and not source.order["tick"].any()):
+    _check_format(args.form)
+    source = trace_source.load(
+        args.file, Wanted(args.machine, args.protocol, tuple(args.settings or ()), args.first, args.count)
+    )
+    timed = args.form in FORMATS and FORMATS[args.form].timed
+    if args.spacing == "spaced" or (timed and not source.order["tick"].any()):
         from s80lab.gem5.agree import replay
 
         source = replace(source, order=replay.spaced(source.order, source.setup.machine))
-    files = trace_source.export(source, form, out, compress=compress)
-    print(f"{_accesses(len(source.order))} in {counted(len(files), 'file')}: {out}")
+    files = trace_source.export(source, args.form, args.out, compress=args.compress)
+    print(f"{_accesses(len(source.order))} in {counted(len(files), 'file')}: {args.out}")
     say(source.setup.sentence(), sys.stdout)
-    lost = text.EXPORT_LOSES if form == "text" else _lost(form, exported=True)
+    lost = text.EXPORT_LOSES if args.form == "text" else _lost(args.form, exported=True)
     kept = "keeps everything that the trace holds" if lost == "nothing" else f"does not keep {lost}"
-    say(f"the format {form} {kept}", sys.stdout)
-    _tell_import(source, form, files, spacing)
+    say(f"the format {args.form} {kept}", sys.stdout)
+    _tell_import(source, args.form, files, args.spacing)
 
 
 def _tell_import(source: Source, form: str, files: list[Path], spacing: str) -> None:
@@ -132,39 +117,39 @@ def _tell_import(source: Source, form: str, files: list[Path], spacing: str) -> 
     print(plain(f"import it again: s80lab trace import {named} {shlex.join(words)}"))
 
 
-def import_(
-    files: list[Path], form: str, out: Path, machine: str | None, protocol: str | None, settings: list[str] | None
-) -> None:
+def import_(args: ImportArguments) -> None:
     """Convert the trace of another simulator to a full capture. Each access counts as one instruction."""
-    _check_format(form)
-    if out.suffix != ".s80c":
-        raise UserError(f"--out {out}: the name of a capture must end in .s80c")
-    wanted = Wanted(machine, protocol, tuple(settings or ()))
-    if form == "text":
-        texts = trace_source.import_texts(files)
-        source = trace_source.load_text(files[0], texts, wanted)
+    _check_format(args.form)
+    if args.out.suffix != ".s80c":
+        raise UserError(f"--out {args.out}: the name of a capture must end in .s80c")
+    wanted = Wanted(args.machine, args.protocol, tuple(args.settings or ()))
+    if args.form == "text":
+        texts = trace_source.import_texts(args.files)
+        source = trace_source.load_text(args.files[0], texts, wanted)
     else:
-        source = trace_source.load_imported(files, form, wanted)
+        source = trace_source.load_imported(args.files, args.form, wanted)
     setup, order = source.setup, source.order
     load_protocol(setup.protocol)
-    content = {"imported": form, "files": [file.name for file in files], "accesses": len(order)} | origin_of(setup)
+    content = {"imported": args.form, "files": [file.name for file in args.files], "accesses": len(order)} | origin_of(
+        setup
+    )
     highest = int(order["line"].max())
     tool.to_capture(
         order,
         setup.machine,
-        out,
+        args.out,
         lines=highest + 1,
         protocol=setup.machine.protocol,
         origin=json.dumps(content),
-        counted=form in FORMATS and FORMATS[form].counts_instructions,
+        counted=args.form in FORMATS and FORMATS[args.form].counts_instructions,
     )
-    print(f"{_accesses(len(order))} of {counted(len(np.unique(order['processor'])), 'processor')}: {out}")
+    print(f"{_accesses(len(order))} of {counted(len(np.unique(order['processor'])), 'processor')}: {args.out}")
     say(setup.sentence(), sys.stdout)
-    lost = text.IMPORT_LOSES if form == "text" else _lost(form, exported=False)
+    lost = text.IMPORT_LOSES if args.form == "text" else _lost(args.form, exported=False)
     say(f"the capture does not keep {'ticks' if lost == 'nothing' else f'{lost}, ticks'}", sys.stdout)
-    if len(files) > 1:
-        _tell_processors(files, form)
-    if form == DIN.name and any(CS4223.suffix in file.suffixes for file in files):
+    if len(args.files) > 1:
+        _tell_processors(args.files, args.form)
+    if args.form == DIN.name and any(CS4223.suffix in file.suffixes for file in args.files):
         say(
             "label 2 was read as an instruction fetch; in traces of the course CS4223 it is a number of cycles: import "
             "those with --format cs4223",
@@ -181,33 +166,35 @@ def _tell_processors(files: list[Path], form: str) -> None:
         say(f"the files have no ticks, so they were merged in turn, one {unit} of each", sys.stdout)
 
 
-def info(file: Path, line_bytes: int | None, as_json: bool) -> None:
+def info(args: InfoArguments) -> None:
     """Print the format and size of a capture or trace: accesses, processors, lines."""
-    kind = trace_source.kind_of(file)
+    kind = trace_source.kind_of(args.file)
     if kind == "capture":
-        _capture_info(file, as_json)
+        _capture_info(args.file, args.as_json)
         return
     if kind == "text":
-        trace = trace_source.import_texts([file])
-        setup = choose(Wanted().decide(trace.header)) if line_bytes is None else None
-        size = line_bytes or (setup.machine.line_bytes if setup else 0)
+        trace = trace_source.import_texts([args.file])
+        setup = choose(Wanted().decide(trace.header)) if args.line_bytes is None else None
+        size = args.line_bytes or (setup.machine.line_bytes if setup else 0)
         order = trace.order(size)
         why = setup.sentence() if setup else "--line-bytes"
     else:
-        size = line_bytes or choose(Wanted().decide(Header())).machine.line_bytes
-        order = trace_source.import_files([file], kind, size)
-        why = "--line-bytes" if line_bytes else f"default, as of machine {DEFAULT_MACHINE}"
+        size = args.line_bytes or choose(Wanted().decide(Header())).machine.line_bytes
+        order = trace_source.import_files([args.file], kind, size)
+        why = "--line-bytes" if args.line_bytes else f"default, as of machine {DEFAULT_MACHINE}"
     by_op = {NAMES[op]: int((order["op"] == op).sum()) for op in Op}
     processors, lines = len(np.unique(order["processor"])), len(np.unique(order["line"]))
     sized = kind != "order"  # which stores the numbers of lines
-    if as_json:
+    if args.as_json:
         counts = {"accesses": len(order), "by_op": by_op, "processors": processors, "lines": lines}
         print_json(
-            {"file": str(file), "kind": kind} | counts | ({"line_bytes": size, "line_bytes_of": why} if sized else {})
+            {"file": str(args.file), "kind": kind}
+            | counts
+            | ({"line_bytes": size, "line_bytes_of": why} if sized else {})
         )
         return
     ops = ", ".join(f"{count} {name}" for name, count in by_op.items())
-    print(f"{file}: {KINDS.get(kind, kind)}")
+    print(f"{args.file}: {KINDS.get(kind, kind)}")
     print(f"{_accesses(len(order))} ({ops}) of {counted(processors, 'processor')} to {counted(lines, 'line')}")
     if sized:
         say(f"lines of {size} bytes ({why})", sys.stdout)
@@ -233,18 +220,7 @@ def _capture_info(file: Path, as_json: bool) -> None:
     print(f"origin: {plain(origin_text(content['origin']))}")
 
 
-def agree_command(
-    file: Path,
-    machine: str | None,
-    settings: list[str] | None,
-    first: int,
-    count: int | None,
-    spacing: Literal["spaced", "close"],
-    warm: bool,
-    gem5: Path | None,
-    out: Path | None,
-    as_json: bool,
-) -> None:
+def agree_command(args: AgreeArguments) -> None:
     """Play equal accesses through gem5's Ruby (MOESI_hammer) and through the model (protocol hammer), and compare the
     counts of both."""
     from rich.console import Console
@@ -253,27 +229,27 @@ def agree_command(
     from s80lab.gem5.agree import agree
     from s80lab.gem5.check.run import require_certified
 
-    wanted = Wanted(machine, agree.PROTOCOL, tuple(settings or ()), first, count)
-    folder = out or agree.default_folder(f"{file.stem}-{spacing}{'-warm' if warm else ''}")
+    wanted = Wanted(args.machine, agree.PROTOCOL, tuple(args.settings or ()), args.first, args.count)
+    folder = args.out or agree.default_folder(f"{args.file.stem}-{args.spacing}{'-warm' if args.warm else ''}")
     with scratch() as temporary:
-        if warm:
-            source, begin = trace_source.load_warm(file, wanted, temporary / "begin.state")
+        if args.warm:
+            source, begin = trace_source.load_warm(args.file, wanted, temporary / "begin.state")
         else:
-            source, begin = trace_source.load(file, wanted), None
-        binary = gem5_binary.find_gem5(gem5)
+            source, begin = trace_source.load(args.file, wanted), None
+        binary = gem5_binary.find_gem5(args.gem5)
         require_certified(binary, x86=False)
-        rows, record = agree.run(source.order, source.setup, spacing, binary, folder, begin)
+        rows, record = agree.run(source.order, source.setup, args.spacing, binary, folder, begin)
     named = source.text.header.protocol if source.text else None
     other = named.table_name if named and named.table_name != agree.PROTOCOL else ""
     instead = f" (agree plays no other protocol; the trace names {other})" if other else ""
-    sayer(as_json)(f"{source.setup.sentence()}{instead}")
-    if warm and not as_json:
+    sayer(args.as_json)(f"{source.setup.sentence()}{instead}")
+    if args.warm and not args.as_json:
         print(_loaded(record["loading"]))
-    if as_json:
+    if args.as_json:
         print_json([row.record() for row in rows])
     else:
         agree.show(rows, Console())
-    sayer(as_json)(f"files: {folder}")
+    sayer(args.as_json)(f"files: {folder}")
 
 
 def _loaded(loading: dict[str, Any]) -> str:

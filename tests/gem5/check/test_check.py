@@ -13,6 +13,7 @@ from tests.gem5.check.recorded import recorded, stand_in
 
 from s80lab.base.errors import UserError
 from s80lab.commands.gem5_check import check_command
+from s80lab.commands.line.compare import Gem5CheckArguments
 from s80lab.gem5.agree.categories import CATEGORIES
 from s80lab.gem5.check import coverage
 from s80lab.gem5.check.run import check, expected, require_certified
@@ -110,12 +111,12 @@ def test_failure_of_gem5_refuses_and_is_not_stored(tmp_path: Path) -> None:
 
 
 def test_command_prints_the_verdict_and_its_reasons(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    check_command(gem5_with(tmp_path, CERTIFIED), False, False)
+    check_command(Gem5CheckArguments(gem5_with(tmp_path, CERTIFIED)))
     said = capsys.readouterr().out
     assert "MOESI_hammer is certified: equal to the model in all 40 categories; 6,118 accesses in 7 traces" in said
     assert "transitions reached: " in said and " of 603 " in said
     with pytest.raises(typer.Exit) as ended:
-        check_command(gem5_with(tmp_path, CHANGED), False, False)
+        check_command(Gem5CheckArguments(gem5_with(tmp_path, CHANGED)))
     said = capsys.readouterr().out
     assert ended.value.exit_code == 1 and "Categories that differ" in said and "MOESI_hammer is refused" in said
 
@@ -127,7 +128,7 @@ def test_command_names_the_protocols_that_are_not_checked(tmp_path: Path, capsys
         (answers / file.name).write_bytes(file.read_bytes())
     about = json.loads((answers / "about.json").read_text()) | {"protocols": ["CHI", "MOESI_hammer", "MSI"]}
     (answers / "about.json").write_text(json.dumps(about))
-    check_command(stand_in(tmp_path, answers), False, True)
+    check_command(Gem5CheckArguments(stand_in(tmp_path, answers), as_json=True))
     out = capsys.readouterr()
     record = json.loads(out.out)
     assert record["certified"] is True and record["not_checked"] == ["CHI", "MSI"] and record["differences"] == []

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -20,7 +21,13 @@ SECTION = Section("Clusters")
     "s80lab batch --slurm explore imapb --vary l2.size=1MiB..16MiB > job.sh",
     settings={"allow_interspersed_args": False, "ignore_unknown_options": True},
 )
-def batch(
+@dataclass(frozen=True)
+class BatchArguments:
+    """Print a job script that splits a run or an exploration.
+
+    If tasks are killed, submit the script again: complete runs are kept.
+    """
+
     words: Annotated[
         list[str],
         typer.Argument(
@@ -29,14 +36,14 @@ def batch(
             "`batch`.",
             autocompletion=lambda: ["run", "explore"],
         ),
-    ],
+    ]
     slurm: Annotated[
         bool,
         typer.Option(
             "--slurm",
             help="Write the script for Slurm, as a job array. Required: Slurm is the only supported batch system.",
         ),
-    ] = False,
+    ] = False
     tasks: Annotated[
         int | None,
         typer.Option(
@@ -45,10 +52,10 @@ def batch(
             metavar="N",
             help="Number of tasks of the job array. Default: so many that one task takes about 20 minutes.",
         ),
-    ] = None,
+    ] = None
     cpus: Annotated[
         int, typer.Option(min=1, metavar="N", help="Cores per task. Each core runs one guest or one replay at a time.")
-    ] = 1,
+    ] = 1
     minutes: Annotated[
         int | None,
         typer.Option(
@@ -56,13 +63,13 @@ def batch(
             metavar="N",
             help="Time limit of a task in minutes. Default: twice the estimated time, at least 10 minutes.",
         ),
-    ] = None,
+    ] = None
     memory: Annotated[
         int | None,
         typer.Option(
             min=1, metavar="N", help="Memory of a task in MiB. Default: an estimate from its guests or replays."
         ),
-    ] = None,
+    ] = None
     stage: Annotated[
         str | None,
         typer.Option(
@@ -70,7 +77,7 @@ def batch(
             help="Folder on the local disk of each node, e.g. '$TMPDIR'. Tasks copy checkpoints and captures there "
             "and read the copies.",
         ),
-    ] = None,
+    ] = None
     options: Annotated[
         list[str] | None,
         typer.Option(
@@ -78,16 +85,17 @@ def batch(
             metavar="OPTION",
             help="Option of sbatch to add to the script, e.g. --option=--partition=short. May be repeated.",
         ),
-    ] = None,
-) -> None:
-    """Print a job script that splits a run or an exploration.
-
-    If tasks are killed, submit the script again: complete runs are kept.
-    """
+    ] = None
 
 
 @SECTION.command("collect", "collect:collect_command", "s80lab collect", "s80lab collect /mnt/host2/results")
-def collect(
+@dataclass(frozen=True)
+class CollectArguments:
+    """Enter the runs of this lab and other hosts into the database.
+
+    The complete runs of other hosts are copied into this lab.
+    """
+
     folders: Annotated[
         list[Path] | None,
         typer.Argument(
@@ -95,7 +103,7 @@ def collect(
             help="Folders to collect from: run folders, folders that contain run folders, or results folders of "
             "other labs. Default: only this lab's own runs.",
         ),
-    ] = None,
+    ] = None
     watch: Annotated[
         bool,
         typer.Option(
@@ -103,7 +111,7 @@ def collect(
             help="First show the progress of the shards of an exploration, until each replay is complete or has "
             "failed. The exit code is 1 if a replay failed.",
         ),
-    ] = False,
+    ] = False
     plan: Annotated[
         Path | None,
         typer.Option(
@@ -111,9 +119,4 @@ def collect(
             help="With --watch: plan file of the exploration (`s80lab explore --plan`). Default: the plan that "
             "`s80lab batch` wrote last.",
         ),
-    ] = None,
-) -> None:
-    """Enter the runs of this lab and other hosts into the database.
-
-    The complete runs of other hosts are copied into this lab.
-    """
+    ] = None

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -40,73 +41,8 @@ GEM5 = Section("Compare with gem5 (you build gem5)")
     "s80lab compare imapb --protocol mesi --set l2.size=2MiB",
     's80lab compare imapb "imapb --set l2.size=2MiB" --run --boots 1,2,3,4,5',
 )
-def compare(
-    first: Annotated[
-        str,
-        typer.Argument(
-            metavar="A",
-            help='First side: an experiment, an experiment with options in quotation marks ("imapb --protocol mesi"), '
-            "or runs, separated by commas. With --replay: a capture, or captures separated by commas. Or a name of "
-            "`s80lab exec --name`.",
-            autocompletion=complete.experiments,
-        ),
-    ],
-    second: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="B",
-            help="Second side, like the first. Default: the first side, changed by --machine, --protocol, --server, "
-            "--image and --set.",
-            autocompletion=complete.experiments,
-        ),
-    ] = None,
-    machine: Machine = None,
-    protocol: Protocol = None,
-    server: Server = None,
-    image: Image = None,
-    settings: Settings = None,
-    scale: Scale = None,
-    seeds: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N,N...",
-            help="Seeds of the runs, or with --replay of the captures, on both sides. Default: all seeds that have "
-            "runs; with --run: 1.",
-            autocompletion=complete.seeds,
-        ),
-    ] = None,
-    boots: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N,N...",
-            help="Numbers of the boots of the runs on both sides. Default: all boots that have runs; with --run: "
-            "1,2,3.",
-        ),
-    ] = None,
-    replays: Annotated[
-        bool,
-        typer.Option(
-            "--replay",
-            help="Compare replays of captures instead of live runs: both designs play the same accesses. Missing "
-            "replays are made.",
-        ),
-    ] = False,
-    form: Form = None,
-    run: Annotated[bool, typer.Option("--run", help="Make the missing runs of experiments first.")] = False,
-    misses: Annotated[
-        bool, typer.Option("--misses", help="With --run: log every L2 miss, so that functions are compared.")
-    ] = False,
-    jobs: Jobs = 0,
-    fail_if: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="CONDITION",
-            help="For names of `s80lab exec`: exit with 1 if the change from A to B is beyond this limit, for "
-            "example 'transfers > +5%'. Repeatable.",
-        ),
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
+@dataclass(frozen=True)
+class CompareArguments:
     """Compare two designs, with intervals and verdicts.
 
     For each row of the headline the command prints both values, the difference with its 95% interval, the ratio, and
@@ -120,6 +56,72 @@ def compare(
     and 2 GB of disk at scale small.
     """
 
+    first: Annotated[
+        str,
+        typer.Argument(
+            metavar="A",
+            help='First side: an experiment, an experiment with options in quotation marks ("imapb --protocol mesi"), '
+            "or runs, separated by commas. With --replay: a capture, or captures separated by commas. Or a name of "
+            "`s80lab exec --name`.",
+            autocompletion=complete.experiments,
+        ),
+    ]
+    second: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="B",
+            help="Second side, like the first. Default: the first side, changed by --machine, --protocol, --server, "
+            "--image and --set.",
+            autocompletion=complete.experiments,
+        ),
+    ] = None
+    machine: Machine = None
+    protocol: Protocol = None
+    server: Server = None
+    image: Image = None
+    settings: Settings = None
+    scale: Scale = None
+    seeds: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,N...",
+            help="Seeds of the runs, or with --replay of the captures, on both sides. Default: all seeds that have "
+            "runs; with --run: 1.",
+            autocompletion=complete.seeds,
+        ),
+    ] = None
+    boots: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,N...",
+            help="Numbers of the boots of the runs on both sides. Default: all boots that have runs; with --run: "
+            "1,2,3.",
+        ),
+    ] = None
+    replays: Annotated[
+        bool,
+        typer.Option(
+            "--replay",
+            help="Compare replays of captures instead of live runs: both designs play the same accesses. Missing "
+            "replays are made.",
+        ),
+    ] = False
+    form: Form = None
+    run: Annotated[bool, typer.Option("--run", help="Make the missing runs of experiments first.")] = False
+    misses: Annotated[
+        bool, typer.Option("--misses", help="With --run: log every L2 miss, so that functions are compared.")
+    ] = False
+    jobs: Jobs = 0
+    fail_if: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CONDITION",
+            help="For names of `s80lab exec`: exit with 1 if the change from A to B is beyond this limit, for "
+            "example 'transfers > +5%'. Repeatable.",
+        ),
+    ] = None
+    as_json: AsJson = False
+
 
 @SECTION.command(
     "sweep",
@@ -127,8 +129,18 @@ def compare(
     "s80lab sweep imapb --vary protocol=moesi,mesi --vary l2.size=2MiB,8MiB",
     "s80lab sweep imapb --vary l2.ways=2..8 --boots 1,2,3,4,5 --list",
 )
-def sweep(
-    experiment: Experiment,
+@dataclass(frozen=True)
+class SweepArguments:
+    """Run the designs of a grid, and compare each with the first.
+
+    The runs are live: the clients react to the timing of each design. `s80lab explore` plays recorded accesses through
+    a grid in much less time. After an interruption, repeat the command to continue.
+
+    Costs: --list shows the number of runs and their time. At scale small, each run takes about 5 minutes of a core, and
+    each boot 2 minutes and 2 GB of disk. Designs with other caches and protocols share the boots.
+    """
+
+    experiment: Experiment
     vary: Annotated[
         list[str] | None,
         typer.Option(
@@ -139,9 +151,9 @@ def sweep(
             "combination, and its first design is the one that others are compared with.",
             autocompletion=complete.axes,
         ),
-    ] = None,
-    settings: Settings = None,
-    scale: Scale = None,
+    ] = None
+    settings: Settings = None
+    scale: Scale = None
     seeds: Annotated[
         str | None,
         typer.Option(
@@ -149,66 +161,23 @@ def sweep(
             help="Seeds of each boot, separated by commas. Default: 1.",
             autocompletion=complete.seeds,
         ),
-    ] = None,
+    ] = None
     boots: Annotated[
         str | None,
         typer.Option(metavar="N,N...", help="Numbers of the boots of each design. Default: 1,2,3."),
-    ] = None,
-    misses: Annotated[
-        bool, typer.Option("--misses", help="Log every L2 miss, so that functions are compared.")
-    ] = False,
-    jobs: Jobs = 0,
-    shard: Shard = None,
-    listed: List = False,
-    as_json: AsJson = False,
-) -> None:
-    """Run the designs of a grid, and compare each with the first.
-
-    The runs are live: the clients react to the timing of each design. `s80lab explore` plays recorded accesses through
-    a grid in much less time. After an interruption, repeat the command to continue.
-
-    Costs: --list shows the number of runs and their time. At scale small, each run takes about 5 minutes of a core, and
-    each boot 2 minutes and 2 GB of disk. Designs with other caches and protocols share the boots.
-    """
+    ] = None
+    misses: Annotated[bool, typer.Option("--misses", help="Log every L2 miss, so that functions are compared.")] = False
+    jobs: Jobs = 0
+    shard: Shard = None
+    listed: List = False
+    as_json: AsJson = False
 
 
 @SECTION.command(
     "reproduce", "reproduce:reproduce_command", "s80lab reproduce --list", "s80lab reproduce figure8 figure9 --measured"
 )
-def reproduce(
-    figures: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="FIGURE",
-            help="Names of figures in configs/reproduce.toml, e.g. figure8, or groups of figures: paper, studies, "
-            "throughput. Default: all figures.",
-            autocompletion=complete.figures,
-        ),
-    ] = None,
-    scale: Scale = None,
-    seeds: Seeds = None,
-    jobs: Jobs = 0,
-    listed: Annotated[
-        bool, typer.Option("--list", help="List the figures with their minutes and titles, and make none of them.")
-    ] = False,
-    measured: Annotated[
-        bool,
-        typer.Option(
-            "--measured",
-            help="Start no run: use the latest existing run of each seed, including runs that `s80lab collect` "
-            "entered.",
-        ),
-    ] = False,
-    keep: Annotated[
-        bool,
-        typer.Option(
-            "--keep",
-            help="For maintainers: also keep the page and its figures in results/reference/paper.tar.xz.",
-            rich_help_panel=RARE,
-        ),
-    ] = False,
-    as_json: AsJson = False,
-) -> None:
+@dataclass(frozen=True)
+class ReproduceArguments:
     """Reproduce published figures and tables on one page.
 
     The page shows figures of the paper (Koka and Lipasti) and tables of other studies next to the published numbers.
@@ -218,9 +187,49 @@ def reproduce(
     minutes of each figure.
     """
 
+    figures: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="FIGURE",
+            help="Names of figures in configs/reproduce.toml, e.g. figure8, or groups of figures: paper, studies, "
+            "throughput. Default: all figures.",
+            autocompletion=complete.figures,
+        ),
+    ] = None
+    scale: Scale = None
+    seeds: Seeds = None
+    jobs: Jobs = 0
+    listed: Annotated[
+        bool, typer.Option("--list", help="List the figures with their minutes and titles, and make none of them.")
+    ] = False
+    measured: Annotated[
+        bool,
+        typer.Option(
+            "--measured",
+            help="Start no run: use the latest existing run of each seed, including runs that `s80lab collect` "
+            "entered.",
+        ),
+    ] = False
+    keep: Annotated[
+        bool,
+        typer.Option(
+            "--keep",
+            help="For maintainers: also keep the page and its figures in results/reference/paper.tar.xz.",
+            rich_help_panel=RARE,
+        ),
+    ] = False
+    as_json: AsJson = False
+
 
 @SECTION.command("claims", "claims:claims_command", "s80lab claims", "s80lab claims imapb imape")
-def claims(
+@dataclass(frozen=True)
+class ClaimsArguments:
+    """Judge every claim of the paper by existing runs.
+
+    The command uses the latest run of each seed. It prints a verdict with its reason for each claim of the paper (Koka
+    and Lipasti).
+    """
+
     experiments: Annotated[
         list[str] | None,
         typer.Argument(
@@ -228,9 +237,9 @@ def claims(
             help="Names of experiments (files in configs/experiments, without .toml). Default: imapb and imape.",
             autocompletion=complete.experiments,
         ),
-    ] = None,
-    scale: Scale = None,
-    as_json: AsJson = False,
+    ] = None
+    scale: Scale = None
+    as_json: AsJson = False
     reference: Annotated[
         bool,
         typer.Option(
@@ -239,13 +248,7 @@ def claims(
             "docs/background/claims.md.",
             rich_help_panel=RARE,
         ),
-    ] = False,
-) -> None:
-    """Judge every claim of the paper by existing runs.
-
-    The command uses the latest run of each seed. It prints a verdict with its reason for each claim of the paper (Koka
-    and Lipasti).
-    """
+    ] = False
 
 
 @SECTION.command(
@@ -254,18 +257,8 @@ def claims(
     "s80lab knockout imapb --list",
     "s80lab knockout imapb --seeds 1 --boots 1,2,3",
 )
-def knockout(
-    experiment: Experiment,
-    machine: Machine = None,
-    scale: Scale = None,
-    seeds: Seeds = None,
-    boots: Boots = None,
-    keep: Annotated[
-        bool, typer.Option(help="Keep the checkpoints of all variants (a few GB each). Default: remove them.")
-    ] = False,
-    listed: Annotated[bool, typer.Option("--list", help="List the changes to the guest, and measure nothing.")] = False,
-    as_json: AsJson = False,
-) -> None:
+@dataclass(frozen=True)
+class KnockoutArguments:
     """Measure what each change to the guest contributes.
 
     There are three changes, and five variants of the guest: one without any change, one per change alone, and one with
@@ -276,21 +269,24 @@ def knockout(
     three seeds takes about an hour on 2 cores, and 20 GB of disk.
     """
 
+    experiment: Experiment
+    machine: Machine = None
+    scale: Scale = None
+    seeds: Seeds = None
+    boots: Boots = None
+    keep: Annotated[
+        bool, typer.Option(help="Keep the checkpoints of all variants (a few GB each). Default: remove them.")
+    ] = False
+    listed: Annotated[bool, typer.Option("--list", help="List the changes to the guest, and measure nothing.")] = False
+    as_json: AsJson = False
+
 
 GEM5.group("gem5", "Check your gem5, and compare whole runs of gem5 with the model.")
 
 
 @GEM5.command("gem5 check", "gem5_check:check_command", "s80lab gem5 check", "s80lab gem5 check --gem5 ~/gem5.fast")
-def gem5_check(
-    gem5: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Path of the gem5 binary. Default: $GEM5, else gem5.fast on PATH."),
-    ] = None,
-    again: Annotated[
-        bool, typer.Option("--again", help="Play the traces even if the verdict on this binary is stored.")
-    ] = False,
-    as_json: AsJson = False,
-) -> None:
+@dataclass(frozen=True)
+class Gem5CheckArguments:
     """Certify or refuse the protocol MOESI_hammer of your gem5.
 
     gem5 plays short traces, and its counts must equal the model's in every category. The table shows the transitions
@@ -302,6 +298,15 @@ def gem5_check(
     Costs: less than a minute.
     """
 
+    gem5: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Path of the gem5 binary. Default: $GEM5, else gem5.fast on PATH."),
+    ] = None
+    again: Annotated[
+        bool, typer.Option("--again", help="Play the traces even if the verdict on this binary is stored.")
+    ] = False
+    as_json: AsJson = False
+
 
 @GEM5.command(
     "gem5 compare",
@@ -309,50 +314,8 @@ def gem5_check(
     "s80lab gem5 compare imapb",
     "s80lab gem5 compare imapb --seeds 1,2,3 --replay 0",
 )
-def gem5_compare(
-    experiment: Annotated[
-        str,
-        typer.Argument(
-            metavar="EXPERIMENT",
-            help="Name of an experiment of which runs in gem5 exist.",
-            autocompletion=complete.experiments,
-        ),
-    ],
-    machine: Annotated[
-        str,
-        typer.Option(
-            "--machine",
-            metavar="NAME",
-            help="Machine that gem5 and the model both simulate: a name in configs/machines.",
-            autocompletion=complete.machines,
-        ),
-    ] = "s80-sixteenth",
-    seeds: Annotated[
-        str,
-        typer.Option(metavar="N,N...", help="Seeds for which the model replays a capture, separated by commas."),
-    ] = "1,2,3",
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="Override a value of the machine file for the model but not for gem5, to test what causes a "
-            "difference. May be repeated.",
-        ),
-    ] = None,
-    through: Annotated[
-        int,
-        typer.Option(
-            "--replay",
-            min=0,
-            metavar="N",
-            help="Number of accesses of the model's capture that are also played through gem5's Ruby, if gem5 is "
-            "found.",
-        ),
-    ] = 1_000_000,
-    gem5: Gem5 = None,
-    as_json: AsJson = False,
-) -> None:
+@dataclass(frozen=True)
+class Gem5CompareArguments:
     """Compare whole runs of gem5 with the model on the same load.
 
     You need runs of gem5: `s80lab run EXPERIMENT --engine gem5 --machine s80-sixteenth` makes them with your own gem5
@@ -363,6 +326,49 @@ def gem5_compare(
     differences Ruby itself causes.
     """
 
+    experiment: Annotated[
+        str,
+        typer.Argument(
+            metavar="EXPERIMENT",
+            help="Name of an experiment of which runs in gem5 exist.",
+            autocompletion=complete.experiments,
+        ),
+    ]
+    machine: Annotated[
+        str,
+        typer.Option(
+            "--machine",
+            metavar="NAME",
+            help="Machine that gem5 and the model both simulate: a name in configs/machines.",
+            autocompletion=complete.machines,
+        ),
+    ] = "s80-sixteenth"
+    seeds: Annotated[
+        str,
+        typer.Option(metavar="N,N...", help="Seeds for which the model replays a capture, separated by commas."),
+    ] = "1,2,3"
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Override a value of the machine file for the model but not for gem5, to test what causes a "
+            "difference. May be repeated.",
+        ),
+    ] = None
+    through: Annotated[
+        int,
+        typer.Option(
+            "--replay",
+            min=0,
+            metavar="N",
+            help="Number of accesses of the model's capture that are also played through gem5's Ruby, if gem5 is "
+            "found.",
+        ),
+    ] = 1_000_000
+    gem5: Gem5 = None
+    as_json: AsJson = False
+
 
 @GEM5.command(
     "agree",
@@ -370,21 +376,28 @@ def gem5_compare(
     "s80lab agree docs/traces/migratory.trace",
     "s80lab agree docs/traces/migratory.trace --spacing close --gem5 ~/gem5.fast",
 )
-def agree(
+@dataclass(frozen=True)
+class AgreeArguments:
+    """Play one trace through gem5's Ruby and through the model.
+
+    The command compares the counts of both. You need your own gem5 (docs/guides/gem5.md). Ruby runs the protocol
+    MOESI_hammer, the model runs the protocol hammer.
+    """
+
     file: Annotated[
         Path, typer.Argument(metavar="TRACE", help="A text trace, a totally ordered trace or a full capture.")
-    ],
-    machine: TraceMachine = None,
-    settings: MachineSettings = None,
-    first: First = 0,
-    count: Count = None,
+    ]
+    machine: TraceMachine = None
+    settings: MachineSettings = None
+    first: First = 0
+    count: Count = None
     spacing: Annotated[
         Literal["spaced", "close"],
         typer.Option(
             help="Times of the accesses. spaced: so far apart that only one access is in progress at a time; "
             "close: the model's simulated time."
         ),
-    ] = "spaced",
+    ] = "spaced"
     warm: Annotated[
         bool,
         typer.Option(
@@ -392,49 +405,44 @@ def agree(
             help="Begin with warm caches on both sides: the model plays the accesses before --first, and its caches "
             "are loaded into Ruby.",
         ),
-    ] = False,
+    ] = False
     gem5: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
             help="Path of a gem5 binary that has MOESI_hammer. Default: $GEM5, else gem5.fast on PATH.",
         ),
-    ] = None,
+    ] = None
     out: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR", help="Folder for the traces and outputs of both simulators. Default: results/agreement/NAME."
         ),
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Play one trace through gem5's Ruby and through the model.
-
-    The command compares the counts of both. You need your own gem5 (docs/guides/gem5.md). Ruby runs the protocol
-    MOESI_hammer, the model runs the protocol hammer.
-    """
+    ] = None
+    as_json: AsJson = False
 
 
 SECTION.group("model", "Calculate throughput by a formula, without simulation.")
 
 
 @SECTION.command("model latency", "model:latency", "s80lab model latency", "s80lab model latency --bi 3200 --be 1000")
-def latency(
+@dataclass(frozen=True)
+class LatencyArguments:
+    """Calculate the peak throughput of a server.
+
+    The formula is that of a study of high-throughput servers (KFUPM, 2003). Its input is the number of times that the
+    server moves each byte, and the bandwidths of two buses.
+    """
+
     bi: Annotated[
         float | None,
         typer.Option(metavar="MB/s", help="Memory bus bandwidth, in MB/s, of a machine that is added to the table."),
-    ] = None,
+    ] = None
     be: Annotated[
         float | None,
         typer.Option(
             metavar="MB/s",
             help="Bandwidth of the bus to the network adapter, in MB/s. Default: the value of the study.",
         ),
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Calculate the peak throughput of a server.
-
-    The formula is that of a study of high-throughput servers (KFUPM, 2003). Its input is the number of times that the
-    server moves each byte, and the bandwidths of two buses.
-    """
+    ] = None
+    as_json: AsJson = False

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Declarations of commands: a function with arguments, options and a docstring, without a body.
+"""Declarations of commands: a frozen dataclass whose fields are the arguments and options.
 
-The first line of the docstring is the summary in lists of commands. When the command runs, the function that does the
-work is imported and gets the arguments by name.
+The first line of its docstring is the summary in lists of commands. When the command runs, the function that does the
+work is imported and gets an object of the class.
 """
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from importlib import import_module
-from typing import Any, TypeVar
+from inspect import Parameter, Signature
+from typing import Any, TypeVar, get_type_hints
 
 from s80lab.commands.process import ended_by_signals, reports_interruption
 
-F = TypeVar("F", bound=Callable[..., None])
+T = TypeVar("T")
 
 HEADINGS = (
     "Measure",
@@ -38,19 +38,21 @@ class Declaration:
     """One command.
 
     name: as the user types it after `s80lab`, for example `trace step`.
-    function: the declaration.
-    work: `module:function` below s80lab.commands; the function has the same parameters.
-    settled: further arguments of the work, which no option sets.
+    arguments: the dataclass that declares its arguments and options.
+    work: `module:function` below s80lab.commands; the function gets an object of that class.
+    settled: further arguments of the work by name, which no option sets.
+    help: what the command does, as in a docstring.
     examples: two command lines.
     hidden: whether lists of commands omit it, because only maintainers of s80lab need it.
     settings: for typer's parser.
     """
 
     name: str
-    function: Callable[..., None]
+    arguments: type
     work: str
     examples: tuple[str, str]
     settled: Mapping[str, object]
+    help: str
     hidden: bool
     settings: Mapping[str, Any]
 
@@ -62,14 +64,26 @@ class Declaration:
         return found
 
     def command(self) -> Callable[..., None]:
-        """A function with the declared parameters that does the work."""
+        """A function for typer, with the declared parameters, that does the work."""
 
-        @functools.wraps(self.function)
-        def run(**arguments: object) -> None:
+        def run(**values: object) -> None:
             worker = self.worker()
             with reports_interruption():
-                worker(**arguments, **self.settled)
+                worker(self.arguments(**values), **self.settled)
 
+        types = get_type_hints(self.arguments, include_extras=True)
+        parameters = [
+            Parameter(
+                one.name,
+                Parameter.POSITIONAL_OR_KEYWORD,
+                default=Parameter.empty if one.default is MISSING else one.default,
+                annotation=types[one.name],
+            )
+            for one in fields(self.arguments)
+        ]
+        run.__doc__ = self.help
+        run.__annotations__ = types
+        run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]  # typer reads it
         return run
 
 
@@ -99,15 +113,17 @@ class Section:
         *examples: str,
         hidden: bool = False,
         settled: Mapping[str, object] | None = None,
+        help: str | None = None,
         settings: Mapping[str, Any] | None = None,
-    ) -> Callable[[F], F]:
-        """Declare the decorated function as a command; see Declaration."""
+    ) -> Callable[[type[T]], type[T]]:
+        """Declare the decorated dataclass as a command; see Declaration. help: instead of its docstring."""
         first, second = examples
 
-        def declare(function: F) -> F:
+        def declare(arguments: type[T]) -> type[T]:
+            text = help or arguments.__doc__ or ""
             self.entries.append(
-                Declaration(name, function, work, (first, second), settled or {}, hidden, settings or {})
+                Declaration(name, arguments, work, (first, second), settled or {}, text, hidden, settings or {})
             )
-            return function
+            return arguments
 
         return declare

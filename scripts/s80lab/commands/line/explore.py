@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -46,65 +47,8 @@ Form = Annotated[
 
 
 @SECTION.command("capture", "capture:capture", "s80lab capture imapb", "s80lab capture quick --form full --seed 2")
-def capture(
-    experiment: Experiment,
-    form: Annotated[
-        Literal["filtered", "full", "both"],
-        typer.Option(
-            help="Form of the capture. filtered (small): only the accesses that missed the recording machine's "
-            "L1s; full: every access; both: both forms of one run, in two files."
-        ),
-    ] = "filtered",
-    start: Annotated[
-        Literal["ready", "warm"] | None,
-        typer.Option(
-            help="Checkpoint from which the recorded guest resumes. ready: booted, cold caches; warm: steady "
-            "state. Default: warm with --form full, else ready.",
-            rich_help_panel=RARE,
-        ),
-    ] = None,
-    instructions: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="Length of the measured region, in instructions of all processors together. Default: from the "
-            "experiment.",
-            rich_help_panel=RARE,
-        ),
-    ] = None,
-    warm_up: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            metavar="N",
-            help="Length of the warm-up that is recorded before the measured region, in instructions. Default: "
-            "from the experiment; 0 with --start warm.",
-            rich_help_panel=RARE,
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Also copy the capture file to this path. Not with --form both.",
-            rich_help_panel=RARE,
-        ),
-    ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Seed of the load's random draws. Default: the experiment's first seed."),
-    ] = None,
-    machine: Machine = None,
-    protocol: Protocol = None,
-    server: Server = None,
-    image: Image = None,
-    scale: Scale = None,
-    settings: Settings = None,
-    again: Annotated[
-        bool, typer.Option("--again", help="Record the capture even if it exists already, and replace it.")
-    ] = False,
-) -> None:
+@dataclass(frozen=True)
+class CaptureArguments:
     """Run an experiment once and record its memory accesses.
 
     `s80lab replay` and `s80lab explore` play the capture.
@@ -114,6 +58,64 @@ def capture(
     202 MB.
     """
 
+    experiment: Experiment
+    form: Annotated[
+        Literal["filtered", "full", "both"],
+        typer.Option(
+            help="Form of the capture. filtered (small): only the accesses that missed the recording machine's "
+            "L1s; full: every access; both: both forms of one run, in two files."
+        ),
+    ] = "filtered"
+    start: Annotated[
+        Literal["ready", "warm"] | None,
+        typer.Option(
+            help="Checkpoint from which the recorded guest resumes. ready: booted, cold caches; warm: steady "
+            "state. Default: warm with --form full, else ready.",
+            rich_help_panel=RARE,
+        ),
+    ] = None
+    instructions: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Length of the measured region, in instructions of all processors together. Default: from the "
+            "experiment.",
+            rich_help_panel=RARE,
+        ),
+    ] = None
+    warm_up: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Length of the warm-up that is recorded before the measured region, in instructions. Default: "
+            "from the experiment; 0 with --start warm.",
+            rich_help_panel=RARE,
+        ),
+    ] = None
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Also copy the capture file to this path. Not with --form both.",
+            rich_help_panel=RARE,
+        ),
+    ] = None
+    seed: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Seed of the load's random draws. Default: the experiment's first seed."),
+    ] = None
+    machine: Machine = None
+    protocol: Protocol = None
+    server: Server = None
+    image: Image = None
+    scale: Scale = None
+    settings: Settings = None
+    again: Annotated[
+        bool, typer.Option("--again", help="Record the capture even if it exists already, and replace it.")
+    ] = False
+
 
 @SECTION.command(
     "explore",
@@ -121,12 +123,21 @@ def capture(
     "s80lab explore imapb --vary protocol=moesi,mesi --vary l2.size=1MiB..8MiB",
     "s80lab explore imapb --vary l2.ways=1..8 --vary protocol=msi,moesi --list",
 )
-def explore(
-    capture: Capture,
-    vary: Vary = None,
-    machine: ReplayMachine = None,
-    settings: MachineSettings = None,
-    form: Form = None,
+@dataclass(frozen=True)
+class ExploreArguments:
+    """Play captures through each design of a grid, and compare them.
+
+    After an interruption, repeat the command to continue.
+
+    Costs: a design takes 6 to 7 seconds of one core for a filtered capture of scale small, 0.5 GB of memory and 2 MB
+    of disk.
+    """
+
+    capture: Capture
+    vary: Vary = None
+    machine: ReplayMachine = None
+    settings: MachineSettings = None
+    form: Form = None
     seeds: Annotated[
         str | None,
         typer.Option(
@@ -135,11 +146,11 @@ def explore(
             "CAPTURE may also list captures, separated by commas.",
             autocompletion=complete.seeds,
         ),
-    ] = None,
-    jobs: ReplayJobs = 0,
-    again: ReplayAgain = False,
-    shard: Shard = None,
-    listed: ReplayList = False,
+    ] = None
+    jobs: ReplayJobs = 0
+    again: ReplayAgain = False
+    shard: Shard = None
+    listed: ReplayList = False
     plan: Annotated[
         Path | None,
         typer.Option(
@@ -149,16 +160,8 @@ def explore(
             "again.",
             rich_help_panel=RARE,
         ),
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Play captures through each design of a grid, and compare them.
-
-    After an interruption, repeat the command to continue.
-
-    Costs: a design takes 6 to 7 seconds of one core for a filtered capture of scale small, 0.5 GB of memory and 2 MB
-    of disk.
-    """
+    ] = None
+    as_json: AsJson = False
 
 
 @SECTION.command(
@@ -167,21 +170,22 @@ def explore(
     "s80lab replay imapb",
     "s80lab replay imapb --protocol mesi --set l2.size=4MiB",
 )
-def replay(
-    capture: Capture,
-    machine: ReplayMachine = None,
-    protocol: ReplayProtocol = None,
-    settings: MachineSettings = None,
-    form: Form = None,
-    again: ReplayAgain = False,
-    everything: AllTables = False,
-    section: ReportSection = None,
-    as_json: AsJson = False,
-) -> None:
+@dataclass(frozen=True)
+class ReplayArguments:
     """Play a capture through one design, and print a summary.
 
     The result enters the database. Without options, the design (machine and protocol) is that of the recording.
     """
+
+    capture: Capture
+    machine: ReplayMachine = None
+    protocol: ReplayProtocol = None
+    settings: MachineSettings = None
+    form: Form = None
+    again: ReplayAgain = False
+    everything: AllTables = False
+    section: ReportSection = None
+    as_json: AsJson = False
 
 
 SECTION.group("captures", "List, verify, move and remove captures.")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -36,54 +37,8 @@ SECTION.group("image", "Build the guest image: its kernel and its programs.")
     "s80lab image build",
     "s80lab image build --server dovecot --image buildroot --buildroot ~/buildroot",
 )
-def image_build(
-    server: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="Server in the image: a name in workloads/servers.",
-            autocompletion=complete.servers,
-        ),
-    ] = "dovecot",
-    refresh: Annotated[
-        bool,
-        typer.Option(
-            help="Rebuild even if the image is up to date, and record the versions of the Debian packages in "
-            "disk-images/debian/versions."
-        ),
-    ] = False,
-    image: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            autocompletion=complete.images,
-            help="Name of the image: debian (from Debian packages), or buildroot or buildroot.NAME (from your own "
-            "Buildroot). Default: debian; with --buildroot: buildroot.",
-        ),
-    ] = None,
-    buildroot: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Folder with Buildroot's sources. Default: $BUILDROOT. See docs/guides/buildroot.md.",
-        ),
-    ] = None,
-    downloads: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Folder with all source archives that Buildroot needs. With this option, Buildroot downloads nothing.",
-        ),
-    ] = None,
-    fragment: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FILE",
-            help="File with Buildroot options that replace options of the image's configuration. May be "
-            "repeated: later files replace options of earlier ones.",
-        ),
-    ] = None,
-) -> None:
+@dataclass(frozen=True)
+class ImageBuildArguments:
     """Build the guest image with a server.
 
     If an up-to-date image exists, the command does nothing.
@@ -92,11 +47,6 @@ def image_build(
     compiles everything, which takes much longer (docs/guides/buildroot.md).
     """
 
-
-@SECTION.command(
-    "image symbols", "symbols:image_symbols", "s80lab image symbols", "s80lab image symbols --server uw --kernel"
-)
-def image_symbols(
     server: Annotated[
         str,
         typer.Option(
@@ -104,12 +54,52 @@ def image_symbols(
             help="Server in the image: a name in workloads/servers.",
             autocompletion=complete.servers,
         ),
-    ] = "dovecot",
-    kernel: Annotated[
+    ] = "dovecot"
+    refresh: Annotated[
         bool,
-        typer.Option("--kernel", help="Also fetch the kernel with line numbers: 280 MB to fetch, 590 MB on disk."),
-    ] = False,
-) -> None:
+        typer.Option(
+            help="Rebuild even if the image is up to date, and record the versions of the Debian packages in "
+            "disk-images/debian/versions."
+        ),
+    ] = False
+    image: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            autocompletion=complete.images,
+            help="Name of the image: debian (from Debian packages), or buildroot or buildroot.NAME (from your own "
+            "Buildroot). Default: debian; with --buildroot: buildroot.",
+        ),
+    ] = None
+    buildroot: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Folder with Buildroot's sources. Default: $BUILDROOT. See docs/guides/buildroot.md.",
+        ),
+    ] = None
+    downloads: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Folder with all source archives that Buildroot needs. With this option, Buildroot downloads nothing.",
+        ),
+    ] = None
+    fragment: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            help="File with Buildroot options that replace options of the image's configuration. May be "
+            "repeated: later files replace options of earlier ones.",
+        ),
+    ] = None
+
+
+@SECTION.command(
+    "image symbols", "symbols:image_symbols", "s80lab image symbols", "s80lab image symbols --server uw --kernel"
+)
+@dataclass(frozen=True)
+class ImageSymbolsArguments:
     """Fetch Debian's debug symbols for the programs of an image.
 
     With debug symbols, `s80lab misses` and `s80lab profile` show the names of all functions, and `s80lab misses` shows
@@ -117,6 +107,19 @@ def image_symbols(
     the image's packages. The files are kept in build/debug. Files that Debian's packages of debug symbols have
     installed under /usr/lib/debug need not be fetched.
     """
+
+    server: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Server in the image: a name in workloads/servers.",
+            autocompletion=complete.servers,
+        ),
+    ] = "dovecot"
+    kernel: Annotated[
+        bool,
+        typer.Option("--kernel", help="Also fetch the kernel with line numbers: 280 MB to fetch, 590 MB on disk."),
+    ] = False
 
 
 SECTION.group("checkpoint", "Build, list, verify, move and remove checkpoints.")
@@ -128,26 +131,8 @@ SECTION.group("checkpoint", "Build, list, verify, move and remove checkpoints.")
     "s80lab checkpoint build imapb imape",
     "s80lab checkpoint build quick --stage ready",
 )
-def checkpoint_build(
-    experiments: Experiments,
-    stage: Annotated[
-        Literal["ready", "warm"],
-        typer.Option(
-            help="Last checkpoint to build. ready: the guest has booted and its clients are logged in; warm: the load "
-            "is in steady state (this includes ready)."
-        ),
-    ] = "warm",
-    machine: Machine = None,
-    protocol: Protocol = None,
-    server: Server = None,
-    image: Image = None,
-    scale: Scale = None,
-    seeds: Seeds = None,
-    settings: Settings = None,
-    jobs: Jobs = 0,
-    engine: Engine = "qemu",
-    gem5: Gem5 = None,
-) -> None:
+@dataclass(frozen=True)
+class CheckpointBuildArguments:
     """Build those checkpoints of experiments that do not exist yet.
 
     `s80lab run` builds missing checkpoints, too.
@@ -156,6 +141,25 @@ def checkpoint_build(
     checkpoint per guest and one warm checkpoint per seed. A warm checkpoint at scale small takes 2 to 4 minutes of one
     core.
     """
+
+    experiments: Experiments
+    stage: Annotated[
+        Literal["ready", "warm"],
+        typer.Option(
+            help="Last checkpoint to build. ready: the guest has booted and its clients are logged in; warm: the load "
+            "is in steady state (this includes ready)."
+        ),
+    ] = "warm"
+    machine: Machine = None
+    protocol: Protocol = None
+    server: Server = None
+    image: Image = None
+    scale: Scale = None
+    seeds: Seeds = None
+    settings: Settings = None
+    jobs: Jobs = 0
+    engine: Engine = "qemu"
+    gem5: Gem5 = None
 
 
 declare_store(SECTION, "checkpoint", "checkpoint", "warm-imapb-small-s1")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +17,14 @@ SECTION = Section("Maintenance")
 
 
 @SECTION.command("doctor", "doctor:doctor_command", "s80lab doctor", "s80lab doctor --scale paper")
-def doctor(
+@dataclass(frozen=True)
+class DoctorArguments:
+    """Check whether this host can run the default experiments.
+
+    The command prints a remedy for each requirement that is not met. It only looks: it fetches, builds and writes
+    nothing.
+    """
+
     scale: Annotated[
         str,
         typer.Option(
@@ -24,25 +32,13 @@ def doctor(
             help="Scale whose needs of memory and disk are checked: a name in workloads/scales.",
             autocompletion=complete.scales,
         ),
-    ] = "small",
-    as_json: AsJson = False,
-) -> None:
-    """Check whether this host can run the default experiments.
-
-    The command prints a remedy for each requirement that is not met. It only looks: it fetches, builds and writes
-    nothing.
-    """
+    ] = "small"
+    as_json: AsJson = False
 
 
 @SECTION.command("init", "init:init_command", "s80lab init ~/lab", "s80lab init /srv/course/lab")
-def init(
-    folder: Annotated[
-        Path,
-        typer.Argument(
-            metavar="DIR", help="Folder for the lab: a new or empty one, on a disk with at least 25 GB of free space."
-        ),
-    ],
-) -> None:
+@dataclass(frozen=True)
+class InitArguments:
     """Create a lab folder for an installed s80lab.
 
     Only a package that pip installed needs this command: a checkout is a lab already. The lab holds checkpoints,
@@ -50,16 +46,26 @@ def init(
     S80LAB_HOME names its folder.
     """
 
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DIR", help="Folder for the lab: a new or empty one, on a disk with at least 25 GB of free space."
+        ),
+    ]
+
 
 @SECTION.command("metrics", "metrics:metrics_command", "s80lab metrics", "s80lab metrics l2_mpki")
-def metrics(
+@dataclass(frozen=True)
+class MetricsArguments:
+    """Print metrics with unit and meaning; named ones with formula."""
+
     names: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="NAME",
             help="Names of metrics, or parts of names. Default: all metrics.",
         ),
-    ] = None,
+    ] = None
     docs: Annotated[
         bool,
         typer.Option(
@@ -67,24 +73,13 @@ def metrics(
             help="For maintainers: write all metrics as a Markdown table into docs/reference/metrics.md.",
             rich_help_panel=RARE,
         ),
-    ] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Print metrics with unit and meaning; named ones with formula."""
+    ] = False
+    as_json: AsJson = False
 
 
 @SECTION.command("bench", "bench:bench_command", "s80lab bench", "s80lab bench quick")
-def bench(
-    experiment: Annotated[
-        str,
-        typer.Argument(
-            metavar="EXPERIMENT",
-            help="Name of the experiment whose load the guest runs.",
-            autocompletion=complete.experiments,
-        ),
-    ] = "imapb",
-    scale: Scale = None,
-) -> None:
+@dataclass(frozen=True)
+class BenchArguments:
     """Compare the guest's speed with the model and without it.
 
     The command also prints the processor time of `s80lab --version`, `s80lab --help`, shell completion and
@@ -93,6 +88,16 @@ def bench(
     Costs: three rounds with 24 G instructions in total, about 5 minutes on an otherwise idle host in addition to the
     boot of the guest, and 1 GB of disk in addition to the checkpoint.
     """
+
+    experiment: Annotated[
+        str,
+        typer.Argument(
+            metavar="EXPERIMENT",
+            help="Name of the experiment whose load the guest runs.",
+            autocompletion=complete.experiments,
+        ),
+    ] = "imapb"
+    scale: Scale = None
 
 
 SECTION.group("reference", "Write the pages of the results that are shipped with s80lab.")
@@ -104,19 +109,20 @@ SECTION.group("reference", "Write the pages of the results that are shipped with
     "s80lab reference show small",
     "s80lab reference show uw paper",
 )
-def reference_show(
-    names: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="NAME...", help="Names of reference results, for example small.", autocompletion=complete.references
-        ),
-    ],
-) -> None:
+@dataclass(frozen=True)
+class ReferenceShowArguments:
     """Write the pages of reference results, with their figures.
 
     The command unpacks results/reference/NAME.tar.xz into the folder build/reference/NAME of the lab, writes the pages
     next to the runs, and prints the paths of the pages. No guest runs.
     """
+
+    names: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="NAME...", help="Names of reference results, for example small.", autocompletion=complete.references
+        ),
+    ]
 
 
 @SECTION.command(
@@ -126,24 +132,25 @@ def reference_show(
     "s80lab reference keep paper-scale imapb imape --scale paper --seeds 1,2,3",
     hidden=True,
 )
-def reference_keep(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME", help="Name of a reference result, for example small.", autocompletion=complete.references
-        ),
-    ],
-    experiments: Experiments,
-    scale: Scale = None,
-    seeds: Annotated[
-        str | None, typer.Option(metavar="N,N...", help="Use only these seeds, separated by commas.")
-    ] = None,
-) -> None:
+@dataclass(frozen=True)
+class ReferenceKeepArguments:
     """Replace a reference result by the latest run of each seed.
 
     The runs become results/reference/NAME.tar.xz, and docs/background/claims.md is regenerated. All runs must be valid.
     Other files of the result are kept, and the command names them.
     """
+
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", help="Name of a reference result, for example small.", autocompletion=complete.references
+        ),
+    ]
+    experiments: Experiments
+    scale: Scale = None
+    seeds: Annotated[str | None, typer.Option(metavar="N,N...", help="Use only these seeds, separated by commas.")] = (
+        None
+    )
 
 
 @SECTION.command(
@@ -153,9 +160,16 @@ def reference_keep(
     "s80lab filter-error imapb --vary protocol=moesi,mesi --out error.json",
     hidden=True,
 )
-def filter_error(
-    capture: Capture,
-    vary: Vary = None,
+@dataclass(frozen=True)
+class FilterErrorArguments:
+    """Measure the error of filtered captures.
+
+    The command plays the filtered and the full capture of one run (`s80lab capture --form both`) through each design.
+    Without --vary, the designs are all protocols, each with L2 sizes from 512 KiB to 16 MiB.
+    """
+
+    capture: Capture
+    vary: Vary = None
     out: Annotated[
         Path | None,
         typer.Option(
@@ -163,12 +177,6 @@ def filter_error(
             help="JSON file to write, with one entry per design; a Markdown file of the same name is written "
             "next to it. Default: results/reference/filter-error.json.",
         ),
-    ] = None,
-    jobs: ReplayJobs = 0,
-    as_json: AsJson = False,
-) -> None:
-    """Measure the error of filtered captures.
-
-    The command plays the filtered and the full capture of one run (`s80lab capture --form both`) through each design.
-    Without --vary, the designs are all protocols, each with L2 sizes from 512 KiB to 16 MiB.
-    """
+    ] = None
+    jobs: ReplayJobs = 0
+    as_json: AsJson = False

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -43,75 +44,8 @@ SECTION = Section("Measure")
     "s80lab run imapb imape",
     "s80lab run imapb --protocol mesi --set l2.size=2MiB --seeds 1,2",
 )
-def run(
-    experiments: Experiments,
-    machine: Machine = None,
-    protocol: Protocol = None,
-    server: Server = None,
-    image: Image = None,
-    scale: Scale = None,
-    seeds: Seeds = None,
-    boots: Boots = None,
-    settings: Settings = None,
-    jobs: Jobs = 0,
-    again: Again = False,
-    until: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PERCENT",
-            help="Add seeds until the 95% confidence interval of each share named by --of is at most ± this "
-            "many percentage points, for example 2%.",
-            rich_help_panel=RARE,
-        ),
-    ] = None,
-    of: Annotated[
-        str,
-        typer.Option(
-            metavar="SHARE,...",
-            help="Shares to which --until applies, separated by commas. memory, M, O, E, S: L2 misses serviced "
-            "by memory or by a cache in that state; e: fills in E; e-to-m: silent E-to-M upgrades per E "
-            "fill; upgrades-saved: upgrades avoided by E; kernel: busy cycles in the kernel.",
-            rich_help_panel=RARE,
-            autocompletion=complete.shares,
-        ),
-    ] = "memory,e",
-    max_seeds: Annotated[
-        int,
-        typer.Option(
-            min=2,
-            metavar="N",
-            help="With --until: the largest number of seeds per experiment.",
-            rich_help_panel=RARE,
-        ),
-    ] = 12,
-    drop_warm: Annotated[
-        bool,
-        typer.Option(
-            "--drop-warm", help="Remove the warm checkpoint of each run when the run is complete, to save disk space."
-        ),
-    ] = False,
-    misses: Annotated[
-        bool,
-        typer.Option(
-            "--misses",
-            help="Log every L2 miss with its function and data structure. The run is slower. `s80lab misses RUN` "
-            "shows the log.",
-        ),
-    ] = False,
-    profile: Annotated[
-        bool,
-        typer.Option(
-            "--profile", help="Sample which functions the guest executes. `s80lab profile RUN` shows the samples."
-        ),
-    ] = False,
-    engine: Engine = "qemu",
-    gem5: Gem5 = None,
-    shard: Shard = None,
-    listed: List = False,
-    everything: AllTables = False,
-    section: ReportSection = None,
-    as_json: AsJson = False,
-) -> None:
+@dataclass(frozen=True)
+class RunArguments:
     """Run experiments and print a summary.
 
     Missing checkpoints are built first. Each seed and boot that has no complete run yet is measured. After an
@@ -122,6 +56,74 @@ def run(
     experiment quick takes three minutes from a built image.
     """
 
+    experiments: Experiments
+    machine: Machine = None
+    protocol: Protocol = None
+    server: Server = None
+    image: Image = None
+    scale: Scale = None
+    seeds: Seeds = None
+    boots: Boots = None
+    settings: Settings = None
+    jobs: Jobs = 0
+    again: Again = False
+    until: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PERCENT",
+            help="Add seeds until the 95% confidence interval of each share named by --of is at most ± this "
+            "many percentage points, for example 2%.",
+            rich_help_panel=RARE,
+        ),
+    ] = None
+    of: Annotated[
+        str,
+        typer.Option(
+            metavar="SHARE,...",
+            help="Shares to which --until applies, separated by commas. memory, M, O, E, S: L2 misses serviced "
+            "by memory or by a cache in that state; e: fills in E; e-to-m: silent E-to-M upgrades per E "
+            "fill; upgrades-saved: upgrades avoided by E; kernel: busy cycles in the kernel.",
+            rich_help_panel=RARE,
+            autocompletion=complete.shares,
+        ),
+    ] = "memory,e"
+    max_seeds: Annotated[
+        int,
+        typer.Option(
+            min=2,
+            metavar="N",
+            help="With --until: the largest number of seeds per experiment.",
+            rich_help_panel=RARE,
+        ),
+    ] = 12
+    drop_warm: Annotated[
+        bool,
+        typer.Option(
+            "--drop-warm", help="Remove the warm checkpoint of each run when the run is complete, to save disk space."
+        ),
+    ] = False
+    misses: Annotated[
+        bool,
+        typer.Option(
+            "--misses",
+            help="Log every L2 miss with its function and data structure. The run is slower. `s80lab misses RUN` "
+            "shows the log.",
+        ),
+    ] = False
+    profile: Annotated[
+        bool,
+        typer.Option(
+            "--profile", help="Sample which functions the guest executes. `s80lab profile RUN` shows the samples."
+        ),
+    ] = False
+    engine: Engine = "qemu"
+    gem5: Gem5 = None
+    shard: Shard = None
+    listed: List = False
+    everything: AllTables = False
+    section: ReportSection = None
+    as_json: AsJson = False
+
 
 @SECTION.command(
     "estimate",
@@ -129,8 +131,16 @@ def run(
     "s80lab estimate imapb imape",
     "s80lab estimate imapb --vary protocol=moesi,mesi --boots 1,2,3,4",
 )
-def estimate(
-    experiments: Experiments,
+@dataclass(frozen=True)
+class EstimateArguments:
+    """Estimate instructions, time and disk space of runs.
+
+    The estimate counts the runs and checkpoints that are missing. Lengths and speed come from former runs of this lab,
+    else from the experiment's phases and the documented speed. `s80lab run` and `s80lab sweep` print the same lines
+    before they start. A missing image is not built.
+    """
+
+    experiments: Experiments
     vary: Annotated[
         list[str] | None,
         typer.Option(
@@ -140,22 +150,15 @@ def estimate(
             "repeated.",
             autocompletion=complete.axes,
         ),
-    ] = None,
-    machine: Machine = None,
-    protocol: Protocol = None,
-    scale: Scale = None,
-    seeds: Seeds = None,
-    boots: Boots = None,
-    settings: Settings = None,
-    jobs: Jobs = 0,
-    as_json: AsJson = False,
-) -> None:
-    """Estimate instructions, time and disk space of runs.
-
-    The estimate counts the runs and checkpoints that are missing. Lengths and speed come from former runs of this lab,
-    else from the experiment's phases and the documented speed. `s80lab run` and `s80lab sweep` print the same lines
-    before they start. A missing image is not built.
-    """
+    ] = None
+    machine: Machine = None
+    protocol: Protocol = None
+    scale: Scale = None
+    seeds: Seeds = None
+    boots: Boots = None
+    settings: Settings = None
+    jobs: Jobs = 0
+    as_json: AsJson = False
 
 
 NewName = Annotated[
@@ -171,18 +174,19 @@ def _from(default: str, kind: str, found: Callable[[], list[str]]) -> Any:
 
 
 @SECTION.command("check", "check:check_command", "s80lab check mine.toml", "s80lab check mine.toml --json")
-def check(
-    files: Annotated[
-        list[Path],
-        typer.Argument(metavar="FILE", help="Files of machines, experiments, protocols, workloads, scales or servers."),
-    ],
-    as_json: AsJson = False,
-) -> None:
+@dataclass(frozen=True)
+class CheckArguments:
     """Print all problems of configuration files.
 
     The place of a file, or its keys, tell what it is. Each problem is one sentence, with the line if the problem has
     one. The exit code is 1 if a file has a problem.
     """
+
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE", help="Files of machines, experiments, protocols, workloads, scales or servers."),
+    ]
+    as_json: AsJson = False
 
 
 SECTION.group("machine", "Create machine files.")
@@ -194,9 +198,15 @@ SECTION.group("machine", "Create machine files.")
     "s80lab machine new eight --set processors.count=8",
     "s80lab machine new big --from p4-2ghz --set l2.size=1MiB",
 )
-def machine_new(
-    name: NewName,
-    source: Annotated[str, _from("s80", "machine", complete.machines)] = "s80",
+@dataclass(frozen=True)
+class MachineNewArguments:
+    """Write a commented machine file, to start from.
+
+    An existing file is never overwritten.
+    """
+
+    name: NewName
+    source: Annotated[str, _from("s80", "machine", complete.machines)] = "s80"
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -205,12 +215,7 @@ def machine_new(
             help="Value of the new machine, e.g. l2.size=4MiB. May be repeated.",
             autocompletion=complete.machine_settings,
         ),
-    ] = None,
-) -> None:
-    """Write a commented machine file, to start from.
-
-    An existing file is never overwritten.
-    """
+    ] = None
 
 
 SECTION.group("experiment", "Create experiment files.")
@@ -222,9 +227,16 @@ SECTION.group("experiment", "Create experiment files.")
     "s80lab experiment new mine --set protocol=mesi --set scale=tiny",
     "s80lab experiment new sizes --from imape --vary l2.size=2MiB..8MiB",
 )
-def experiment_new(
-    name: NewName,
-    source: Annotated[str, _from("imapb", "experiment", complete.experiments)] = "imapb",
+@dataclass(frozen=True)
+class ExperimentNewArguments:
+    """Write a commented experiment file, to start from.
+
+    The new experiment has another experiment as base, and overrides keys of the base. An existing file is never
+    overwritten.
+    """
+
+    name: NewName
+    source: Annotated[str, _from("imapb", "experiment", complete.experiments)] = "imapb"
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -233,7 +245,7 @@ def experiment_new(
             help="Value of the new experiment, e.g. machine=eight, 'seeds=[1,2]' or phases.small.think_ms=200. May be "
             "repeated.",
         ),
-    ] = None,
+    ] = None
     vary: Annotated[
         list[str] | None,
         typer.Option(
@@ -242,13 +254,7 @@ def experiment_new(
             help="Values of the experiment's sweep, as for `s80lab explore`. May be repeated.",
             autocompletion=complete.axes,
         ),
-    ] = None,
-) -> None:
-    """Write a commented experiment file, to start from.
-
-    The new experiment has another experiment as base, and overrides keys of the base. An existing file is never
-    overwritten.
-    """
+    ] = None
 
 
 SECTION.group("workload", "Create load profiles.")
@@ -260,24 +266,28 @@ SECTION.group("workload", "Create load profiles.")
     "s80lab workload new reading --set mix_percent.VIEW=52",
     "s80lab workload new slow --from web --set think_ms=500",
 )
-def workload_new(
-    name: NewName,
-    source: Annotated[str, _from("imapb", "workload", complete.workloads)] = "imapb",
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="KEY=VALUE", help="Value of the new profile, e.g. think_ms=100. May be repeated."
-        ),
-    ] = None,
-) -> None:
+@dataclass(frozen=True)
+class WorkloadNewArguments:
     """Write a copy of a load profile with other values.
 
     Its comments stay. An existing file is never overwritten.
     """
 
+    name: NewName
+    source: Annotated[str, _from("imapb", "workload", complete.workloads)] = "imapb"
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="Value of the new profile, e.g. think_ms=100. May be repeated."
+        ),
+    ] = None
+
 
 @SECTION.command("list", "listing:list_command", "s80lab list", "s80lab list experiments")
-def list_(
+@dataclass(frozen=True)
+class ListArguments:
+    """List experiments, machines, protocols, scales, servers, runs."""
+
     kind: Annotated[
         Literal["experiments", "machines", "protocols", "scales", "servers", "runs"] | None,
         typer.Argument(
@@ -285,10 +295,8 @@ def list_(
             help="Only this kind, with a description of each entry: experiments, machines, protocols, scales, servers "
             "or runs.",
         ),
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """List experiments, machines, protocols, scales, servers, runs."""
+    ] = None
+    as_json: AsJson = False
 
 
 @SECTION.command(
@@ -297,11 +305,18 @@ def list_(
     "s80lab report imapb imape",
     "s80lab report imapb --protocol mesi --set l2.size=2MiB",
 )
-def report(
-    experiments: Experiments,
-    server: Server = None,
-    image: Image = None,
-    scale: Scale = None,
+@dataclass(frozen=True)
+class ReportArguments:
+    """Print a summary of existing runs and write a report page.
+
+    Of each seed and boot, the latest run with the design in the experiment's file is used. Options such as --set and
+    --protocol select the runs that were made with the same options.
+    """
+
+    experiments: Experiments
+    server: Server = None
+    image: Image = None
+    scale: Scale = None
     seeds: Annotated[
         str | None,
         typer.Option(
@@ -309,7 +324,7 @@ def report(
             help="Seeds whose runs are used, separated by commas. Default: every seed that has a run.",
             autocompletion=complete.seeds,
         ),
-    ] = None,
+    ] = None
     beside: Annotated[
         str | None,
         typer.Option(
@@ -318,20 +333,14 @@ def report(
             "confidence intervals of the seeds in --seeds contain the means of these further seeds.",
             rich_help_panel=RARE,
         ),
-    ] = None,
-    engine: Engine = "qemu",
-    machine: Machine = None,
-    protocol: Protocol = None,
-    settings: Settings = None,
-    everything: AllTables = False,
-    section: ReportSection = None,
-    as_json: AsJson = False,
-) -> None:
-    """Print a summary of existing runs and write a report page.
-
-    Of each seed and boot, the latest run with the design in the experiment's file is used. Options such as --set and
-    --protocol select the runs that were made with the same options.
-    """
+    ] = None
+    engine: Engine = "qemu"
+    machine: Machine = None
+    protocol: Protocol = None
+    settings: Settings = None
+    everything: AllTables = False
+    section: ReportSection = None
+    as_json: AsJson = False
 
 
 @SECTION.command(
@@ -340,29 +349,30 @@ def report(
     "s80lab query --tables",
     's80lab query "SELECT design, avg(e_share) FROM v_design GROUP BY design"',
 )
-def query(
-    sql: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="SQL", help="An SQL query (read-only) over the tables and views in docs/reference/database.md."
-        ),
-    ] = None,
-    output: Annotated[
-        Literal["table", "csv", "json", "parquet"], typer.Option("--format", help="Output format of the rows.")
-    ] = "table",
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="File to which the rows are written. Default: stdout.")
-    ] = None,
-    tables: Annotated[
-        bool, typer.Option("--tables", help="List the tables and views with what they contain, instead of a query.")
-    ] = False,
-    as_json: AsJson = False,
-) -> None:
+@dataclass(frozen=True)
+class QueryArguments:
     """Query the results database of the lab with SQL.
 
     The views `v_...` contain valid runs only, the views `v_..._all` all runs. The command warns if a mean or a sum
     pools runs of different designs.
     """
+
+    sql: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="SQL", help="An SQL query (read-only) over the tables and views in docs/reference/database.md."
+        ),
+    ] = None
+    output: Annotated[
+        Literal["table", "csv", "json", "parquet"], typer.Option("--format", help="Output format of the rows.")
+    ] = "table"
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="File to which the rows are written. Default: stdout.")
+    ] = None
+    tables: Annotated[
+        bool, typer.Option("--tables", help="List the tables and views with what they contain, instead of a query.")
+    ] = False
+    as_json: AsJson = False
 
 
 @SECTION.command(
@@ -371,15 +381,23 @@ def query(
     "s80lab misses imapb-small-s1",
     "s80lab misses imapb-small-s1 --process imap --top 50",
 )
-def misses(
-    run: Run,
-    top: Annotated[
-        int | None, typer.Option(min=1, max=10_000, metavar="N", help="Number of lines. Default: 20.")
-    ] = None,
+@dataclass(frozen=True)
+class MissesArguments:
+    """Show the causes of a run's L2 misses.
+
+    The tables attribute the misses by contended line, field, function, data structure, source of the line, and sharing
+    pattern. With --top, --process or --sort, only the tables of lines are printed. The result is stored in the run's
+    folder, so that the next call is fast. The run must have been made with `s80lab run --misses`.
+    """
+
+    run: Run
+    top: Annotated[int | None, typer.Option(min=1, max=10_000, metavar="N", help="Number of lines. Default: 20.")] = (
+        None
+    )
     process: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Count the requests of this process only, for example imap."),
-    ] = None,
+    ] = None
     sort: Annotated[
         MissSort | None,
         typer.Option(
@@ -388,23 +406,20 @@ def misses(
             "cache), misses, reads, writes, upgrades, memory, M, O, E, S, true_sharing, false_sharing or stall_cycles. "
             "Default: transfers.",
         ),
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Show the causes of a run's L2 misses.
-
-    The tables attribute the misses by contended line, field, function, data structure, source of the line, and sharing
-    pattern. With --top, --process or --sort, only the tables of lines are printed. The result is stored in the run's
-    folder, so that the next call is fast. The run must have been made with `s80lab run --misses`.
-    """
+    ] = None
+    as_json: AsJson = False
 
 
 @SECTION.command(
     "profile", "misses:profile_command", "s80lab profile imapb-small-s1", "s80lab profile imapb-small-s1 --json"
 )
-def profile(run: Run, as_json: AsJson = False) -> None:
+@dataclass(frozen=True)
+class ProfileArguments:
     """Show which processes and functions a run executed.
 
     The tables come from samples: all code by process, the sessions' user code and the kernel's code by function. The
     run must have been made with `s80lab run --profile`.
     """
+
+    run: Run
+    as_json: AsJson = False

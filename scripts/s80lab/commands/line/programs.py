@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -22,11 +23,19 @@ SECTION = Section("Programs")
     "s80lab exec --processors 16 --add input.txt --name before -- ./sort input.txt",
     settings={"allow_interspersed_args": False},
 )
-def exec_program(
+@dataclass(frozen=True)
+class Request:
+    """Run a program in the guest and count its misses exactly.
+
+    The program and its libraries are handed over to a Linux guest on the modelled machine. What it prints appears on
+    stdout and stderr, and the exit code is the program's (128 + n for signal n; 125 if s80lab fails, 126 and 127 if the
+    program cannot be executed or found). The report goes to stderr.
+    """
+
     words: Annotated[
         list[str],
         typer.Argument(metavar="PROGRAM [ARGUMENT]", help="The program, an ELF file or a script, and its arguments."),
-    ],
+    ]
     machine: Annotated[
         str,
         typer.Option(
@@ -34,7 +43,7 @@ def exec_program(
             help="Machine to model: a name in configs/machines, or a .toml file.",
             autocompletion=complete.machines,
         ),
-    ] = "desktop-8",
+    ] = "desktop-8"
     protocol: Annotated[
         str | None,
         typer.Option(
@@ -42,14 +51,14 @@ def exec_program(
             help="Coherence protocol to model: a name in configs/protocols, or a .toml file. Default: the machine's.",
             autocompletion=complete.protocols,
         ),
-    ] = None,
-    settings: MachineSettings = None,
+    ] = None
+    settings: MachineSettings = None
     processors: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Number of processors. Default: the machine's.")
-    ] = None,
+    ] = None
     memory: Annotated[
         str, typer.Option(metavar="SIZE", help="Memory of the guest, from 3GiB.", rich_help_panel=RARE)
-    ] = "3GiB",
+    ] = "3GiB"
     add: Annotated[
         list[str] | None,
         typer.Option(
@@ -57,7 +66,7 @@ def exec_program(
             help="Hand over a file or a folder. Files of system folders keep their path; others are placed "
             "in /work, where the program begins. Repeatable.",
         ),
-    ] = None,
+    ] = None
     host_packages: Annotated[
         str | None,
         typer.Option(
@@ -66,31 +75,31 @@ def exec_program(
             help="Hand over the files of these Debian packages of this host, and of those that they "
             "need. An interpreter of scripts brings its package by itself.",
         ),
-    ] = None,
+    ] = None
     folder: Annotated[
         str | None,
         typer.Option("--cwd", metavar="GUEST_PATH", help="Folder in which the program begins. Default: /work."),
-    ] = None,
+    ] = None
     variables: Annotated[
         list[str] | None,
         typer.Option("--env", metavar="NAME=VALUE", help="A variable of the program's environment. Repeatable."),
-    ] = None,
+    ] = None
     run_as: Annotated[
         str | None,
         typer.Option(metavar="USER", help="UID, UID:GID, root, user or nobody. Default: root.", rich_help_panel=RARE),
-    ] = None,
+    ] = None
     stdin: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE", help="The program's standard input. Default: a redirected stdin, read to its end."
         ),
-    ] = None,
+    ] = None
     timeout: Annotated[
         float | None, typer.Option(min=0, metavar="SECONDS", help="End the run after this time of the host.")
-    ] = None,
+    ] = None
     simulated_timeout: Annotated[
         float | None, typer.Option(min=0, metavar="SECONDS", help="End the program after this simulated time.")
-    ] = None,
+    ] = None
     begin: Annotated[
         str | None,
         typer.Option(
@@ -98,43 +107,43 @@ def exec_program(
             metavar="[FILE:]FUNCTION",
             help="The measured region begins when this function of the program or of its library FILE is entered.",
         ),
-    ] = None,
+    ] = None
     end: Annotated[
         str | None,
         typer.Option("--to", metavar="[FILE:]FUNCTION", help="The measured region ends when this function is entered."),
-    ] = None,
+    ] = None
     per: Annotated[
         str | None,
         typer.Option(metavar="[FILE:]FUNCTION", help="Divide the counts by the calls of this function."),
-    ] = None,
+    ] = None
     markers: Annotated[
         bool,
         typer.Option("--markers", help="The program's own markers (s80lab.h) begin and end the measured region."),
-    ] = False,
+    ] = False
     misses: Annotated[
         bool,
         typer.Option("--misses/--no-misses", help="Name the code and data of misses. Without it the run is faster."),
-    ] = True,
+    ] = True
     heap: Annotated[
         bool, typer.Option("--heap/--no-heap", help="Name objects of malloc and new by the line that made them.")
-    ] = True,
+    ] = True
     warmup: Annotated[
         int, typer.Option(min=0, max=1000, metavar="N", help="Execute the program N times before the measured run.")
-    ] = 0,
+    ] = 0
     setup: Annotated[
         str | None,
         typer.Option(metavar="COMMAND", help="A command of the guest's shell before the measured run, not measured."),
-    ] = None,
+    ] = None
     background: Annotated[
         str | None,
         typer.Option(
             metavar="COMMAND", help="A command of the guest's shell, such as a server, that runs beside the program."
         ),
-    ] = None,
+    ] = None
     ready: Annotated[
         str | None,
         typer.Option(metavar="PORT|PATH", help="With --background: the port or file that shows that it is ready."),
-    ] = None,
+    ] = None
     rootfs: Annotated[
         Path | None,
         typer.Option(
@@ -142,13 +151,13 @@ def exec_program(
             help="The guest's root, for example of `docker export`; the program is one of its files. The guest unpacks "
             "an archive into its memory.",
         ),
-    ] = None,
+    ] = None
     packages: Annotated[
         str | None,
         typer.Option(
             "--package", metavar="NAME,...", help="The guest's root: these packages of Debian 12 and what they need."
         ),
-    ] = None,
+    ] = None
     get: Annotated[
         list[str] | None,
         typer.Option(
@@ -156,7 +165,7 @@ def exec_program(
             help="Bring a file or folder of the guest back. Repeatable.",
             rich_help_panel=RARE,
         ),
-    ] = None,
+    ] = None
     order: Annotated[
         Literal["default", "reference"],
         typer.Option(
@@ -164,33 +173,33 @@ def exec_program(
             "instructions and filters no access, which takes many times as long.",
             rich_help_panel=RARE,
         ),
-    ] = "default",
+    ] = "default"
     seeds: Annotated[
         str | None,
         typer.Option(
             metavar="N,N...",
             help="Seeds of address layouts and of the kernel's random numbers: a run for each. Default: 1.",
         ),
-    ] = None,
+    ] = None
     boots: Annotated[
         str | None,
         typer.Option(
             metavar="N,N...",
             help="Numbers of the guest's boots: a run for each. The report then has 95% intervals. Default: 1.",
         ),
-    ] = None,
+    ] = None
     name: Annotated[
         str, typer.Option(metavar="NAME", help="Name of the run, which a later run of this name replaces.")
-    ] = "last",
-    as_json: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the report as JSON, too.")
-    ] = None,
+    ] = "last"
+    as_json: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the report as JSON, too.")] = (
+        None
+    )
     page: Annotated[
         Path | None, typer.Option("--html", metavar="FILE", help="Write the report as a page with figures, too.")
-    ] = None,
+    ] = None
     report: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the report to this file instead of to stderr.")
-    ] = None,
+    ] = None
     save: Annotated[
         Path | None,
         typer.Option(
@@ -198,11 +207,4 @@ def exec_program(
             help="Write the command as an experiment, too, which `s80lab run`, `sweep`, `compare`, `capture`, "
             "`estimate`, `report` and `batch` take.",
         ),
-    ] = None,
-) -> None:
-    """Run a program in the guest and count its misses exactly.
-
-    The program and its libraries are handed over to a Linux guest on the modelled machine. What it prints appears on
-    stdout and stderr, and the exit code is the program's (128 + n for signal n; 125 if s80lab fails, 126 and 127 if the
-    program cannot be executed or found). The report goes to stderr.
-    """
+    ] = None

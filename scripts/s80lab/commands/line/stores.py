@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -40,6 +41,46 @@ Yes = Annotated[bool, typer.Option("--yes", help="Remove without a question. Req
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print what would be removed, and remove nothing.")]
 
 
+@dataclass(frozen=True)
+class ListArguments:
+    """Of `list` and `verify`."""
+
+    as_json: AsJson = False
+
+
+@dataclass(frozen=True)
+class RemoveArguments:
+    """Of `remove`."""
+
+    names: Names
+    yes: Yes = False
+    dry_run: DryRun = False
+
+
+@dataclass(frozen=True)
+class PruneArguments:
+    """Of `prune`."""
+
+    keep: Keep = None
+    yes: Yes = False
+    dry_run: DryRun = False
+
+
+@dataclass(frozen=True)
+class ExportArguments:
+    """Of `export`."""
+
+    name: Name
+    target: Target
+
+
+@dataclass(frozen=True)
+class ImportArguments:
+    """Of `import`."""
+
+    sources: Sources
+
+
 def declare_store(section: Section, group: str, noun: Literal["checkpoint", "capture"], example: str) -> None:
     """Declare list, verify, remove, prune, export and import of a store of large files.
 
@@ -47,73 +88,61 @@ def declare_store(section: Section, group: str, noun: Literal["checkpoint", "cap
     noun: an entry of the store, for texts.
     example: the name of an entry, for examples.
     """
-    settled = {"noun": noun}
 
-    def call(words: str) -> str:
-        return f"s80lab {group} {words}"
+    def declare(name: str, arguments: type, work: str, first: str, second: str, help: str) -> None:
+        examples = (f"s80lab {group} {name} {words}".rstrip() for words in (first, second))
+        section.command(f"{group} {name}", f"stores:{work}", *examples, settled={"noun": noun}, help=help)(arguments)
 
-    def list_all(as_json: AsJson = False) -> None: ...
+    declare("list", ListArguments, "list_entries", "", "--json", f"List every {noun} with its size and its time.")
+    declare(
+        "verify",
+        ListArguments,
+        "verify_entries",
+        "",
+        "--json",
+        f"""Compare the files of every {noun} with their hashes.
 
-    def verify(as_json: AsJson = False) -> None: ...
+        The exit code is 1 if a file is damaged or missing.""",
+    )
+    declare(
+        "remove",
+        RemoveArguments,
+        "remove_entries",
+        example,
+        f"{example} --dry-run",
+        f"""Remove {noun}s by name.
 
-    def prune(keep: Keep = None, yes: Yes = False, dry_run: DryRun = False) -> None: ...
+        The command prints names and sizes, and asks before it removes anything.""",
+    )
+    declare(
+        "prune",
+        PruneArguments,
+        "prune_entries",
+        "--dry-run",
+        f"--keep {example}",
+        f"""Remove all {noun}s that --keep does not name.
 
-    def remove(names: Names, yes: Yes = False, dry_run: DryRun = False) -> None: ...
+        The command also removes the files that interrupted commands left. It prints names and sizes, and asks before it
+        removes anything.""",
+    )
+    declare(
+        "export",
+        ExportArguments,
+        "export_entry",
+        f"{example} /mnt/shared",
+        f"{example} {noun}.tar",
+        f"""Copy a {noun} to a folder or tar file.
 
-    def export(name: Name, target: Target) -> None: ...
-
-    def import_(sources: Sources) -> None: ...
-
-    list_all.__doc__ = f"List every {noun} with its size and its time."
-    verify.__doc__ = f"""Compare the files of every {noun} with their hashes.
-
-    The exit code is 1 if a file is damaged or missing."""
-    remove.__doc__ = f"""Remove {noun}s by name.
-
-    The command prints names and sizes, and asks before it removes anything."""
-    prune.__doc__ = f"""Remove all {noun}s that --keep does not name.
-
-    The command also removes the files that interrupted commands left. It prints names and sizes, and asks before it
-    removes anything."""
-    export.__doc__ = f"""Copy a {noun} to a folder or tar file.
-
-    The copy contains the hashes of the files. `s80lab {group} import` takes it in on another host."""
+        The copy contains the hashes of the files. `s80lab {group} import` takes it in on another host.""",
+    )
     usable = " If no run can use the checkpoint here, the command names the inputs that differ."
-    import_.__doc__ = f"""Import a {noun} that was exported on another host.
+    declare(
+        "import",
+        ImportArguments,
+        "import_entries",
+        f"/mnt/shared/{example}*",
+        f"{noun}.tar",
+        f"""Import a {noun} that was exported on another host.
 
-    The hash of every file is checked.{usable if noun == "checkpoint" else ""}"""
-
-    section.command(f"{group} list", "stores:list_entries", call("list"), call("list --json"), settled=settled)(
-        list_all
+        The hash of every file is checked.{usable if noun == "checkpoint" else ""}""",
     )
-    section.command(f"{group} verify", "stores:verify_entries", call("verify"), call("verify --json"), settled=settled)(
-        verify
-    )
-    section.command(
-        f"{group} remove",
-        "stores:remove_entries",
-        call(f"remove {example}"),
-        call(f"remove {example} --dry-run"),
-        settled=settled,
-    )(remove)
-    section.command(
-        f"{group} prune",
-        "stores:prune_entries",
-        call("prune --dry-run"),
-        call(f"prune --keep {example}"),
-        settled=settled,
-    )(prune)
-    section.command(
-        f"{group} export",
-        "stores:export_entry",
-        call(f"export {example} /mnt/shared"),
-        call(f"export {example} {noun}.tar"),
-        settled=settled,
-    )(export)
-    section.command(
-        f"{group} import",
-        "stores:import_entries",
-        call(f"import /mnt/shared/{example}*"),
-        call(f"import {noun}.tar"),
-        settled=settled,
-    )(import_)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -78,7 +79,13 @@ Name = Annotated[
 @SECTION.command(
     "lesson", "lesson:lesson_command", "s80lab lesson", "s80lab lesson false-sharing --protocol mesi --html page.html"
 )
-def lesson(
+@dataclass(frozen=True)
+class LessonArguments:
+    """Step through a shipped teaching trace, with reasons.
+
+    No guest is needed. `s80lab trace step FILE` does the same with a trace of your own.
+    """
+
     name: Annotated[
         str,
         typer.Argument(
@@ -86,7 +93,7 @@ def lesson(
             help="Name of a trace in docs/traces; --list shows the names.",
             autocompletion=complete.lessons,
         ),
-    ] = "producer-consumer",
+    ] = "producer-consumer"
     protocol: Annotated[
         str | None,
         typer.Option(
@@ -95,36 +102,35 @@ def lesson(
             "the protocol that the trace file names.",
             autocompletion=complete.protocols,
         ),
-    ] = None,
+    ] = None
     listed: Annotated[
         bool, typer.Option("--list", help="List the names and titles of all lessons, and step through none.")
-    ] = False,
-    html: Html = None,
-    as_json: AsJson = False,
-) -> None:
-    """Step through a shipped teaching trace, with reasons.
-
-    No guest is needed. `s80lab trace step FILE` does the same with a trace of your own.
-    """
+    ] = False
+    html: Html = None
+    as_json: AsJson = False
 
 
 SECTION.group("protocol", "Show, prove and create protocol tables.")
 
 
 @SECTION.command("protocol list", "protocol:list_protocols", "s80lab protocol list", "s80lab protocol list --json")
-def list_protocols(as_json: AsJson = False) -> None:
+@dataclass(frozen=True)
+class ListProtocolsArguments:
     """List the protocol tables and their stored proofs."""
+
+    as_json: AsJson = False
 
 
 @SECTION.command(
     "protocol show", "protocol:show", "s80lab protocol show moesi", "s80lab protocol show moesi --svg moesi.svg"
 )
-def show(
-    name: Name,
-    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="SVG file to write, with the state diagram.")] = None,
-    as_json: AsJson = False,
-) -> None:
+@dataclass(frozen=True)
+class ShowArguments:
     """Print a protocol table: a row per state, a column per event."""
+
+    name: Name
+    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="SVG file to write, with the state diagram.")] = None
+    as_json: AsJson = False
 
 
 @SECTION.command(
@@ -133,7 +139,13 @@ def show(
     "s80lab protocol check --all --caches 4",
     "s80lab protocol check mine.toml --trace broken.trace --html broken.html",
 )
-def check(
+@dataclass(frozen=True)
+class CheckArguments:
+    """Prove that protocol tables satisfy all invariants.
+
+    If a table violates an invariant, the command shows a shortest sequence of events that does so (exit code 1).
+    """
+
     files: Annotated[
         list[str] | None,
         typer.Argument(
@@ -141,39 +153,38 @@ def check(
             help="Protocols to check: names in configs/protocols, or .toml files.",
             autocompletion=complete.protocols,
         ),
-    ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Check every protocol table in configs/protocols.")] = False,
+    ] = None
+    everything: Annotated[bool, typer.Option("--all", help="Check every protocol table in configs/protocols.")] = False
     caches: Annotated[
         int, typer.Option(min=2, max=6, metavar="N", help="Number of caches in the proof. All may hold the block.")
-    ] = 3,
+    ] = 3
     again: Annotated[
         bool, typer.Option("--again", help="Check the table again even if a stored proof or refusal exists.")
-    ] = False,
+    ] = False
     trace: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Trace file to write, with the counterexample; `trace step` plays it."),
-    ] = None,
+    ] = None
     html: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="HTML file to write, with the counterexample as `trace step` shows it."),
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Prove that protocol tables satisfy all invariants.
-
-    If a table violates an invariant, the command shows a shortest sequence of events that does so (exit code 1).
-    """
+    ] = None
+    as_json: AsJson = False
 
 
 @SECTION.command(
     "protocol new", "new_file:new_protocol", "s80lab protocol new mine", "s80lab protocol new course/mine.toml"
 )
-def new(name: Name) -> None:
+@dataclass(frozen=True)
+class NewArguments:
     """Write a commented table of MSI, to start from."""
+
+    name: Name
 
 
 @SECTION.command("protocol docs", "protocol:docs", "s80lab protocol docs", "make pages", hidden=True)
-def docs() -> None:
+@dataclass(frozen=True)
+class DocsArguments:
     """Regenerate docs/reference/protocols from the tables."""
 
 
@@ -186,13 +197,19 @@ SECTION.group("trace", "Step through traces of your own, and convert traces.")
     "s80lab trace step docs/traces/migratory.trace",
     "s80lab trace step docs/traces/migratory.trace --protocol mesi --html page.html",
 )
-def step(
+@dataclass(frozen=True)
+class StepArguments:
+    """Show what each cache did in each access of a trace.
+
+    For each access, the command names the rule of the protocol that is the reason.
+    """
+
     file: Annotated[
         Path, typer.Argument(metavar="TRACE", help="A text trace, a totally ordered trace or a full capture.")
-    ],
-    machine: TraceMachine = None,
-    protocol: TraceProtocol = None,
-    settings: MachineSettings = None,
+    ]
+    machine: TraceMachine = None
+    protocol: TraceProtocol = None
+    settings: MachineSettings = None
     first: Annotated[
         int,
         typer.Option(
@@ -201,9 +218,9 @@ def step(
             help="Number of the first access to show; the accesses of the file are counted from 0. The accesses before "
             "it are played, too.",
         ),
-    ] = 0,
-    count: Annotated[int, typer.Option(min=1, metavar="N", help="Largest number of accesses to show.")] = 200,
-    html: Html = None,
+    ] = 0
+    count: Annotated[int, typer.Option(min=1, metavar="N", help="Largest number of accesses to show.")] = 200
+    html: Html = None
     complete: Annotated[
         bool,
         typer.Option(
@@ -211,13 +228,8 @@ def step(
             help="With --json: add the contents of all caches and of memory after each access. The size grows with the "
             "square of the number of accesses.",
         ),
-    ] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Show what each cache did in each access of a trace.
-
-    For each access, the command names the rule of the protocol that is the reason.
-    """
+    ] = False
+    as_json: AsJson = False
 
 
 @SECTION.command(
@@ -226,36 +238,37 @@ def step(
     "s80lab trace export docs/traces/migratory.trace --format din --out din",
     "s80lab trace export docs/traces/migratory.trace --format order --out m.order",
 )
-def export(
+@dataclass(frozen=True)
+class ExportArguments:
+    """Write a capture or trace in another simulator's format.
+
+    The accesses are in the order in which the model plays them.
+    """
+
     file: Annotated[
         Path, typer.Argument(metavar="TRACE", help="A full capture, a text trace or a totally ordered trace.")
-    ],
-    form: ExportFormat,
+    ]
+    form: ExportFormat
     out: Annotated[
         Path,
         typer.Option(
             metavar="PATH",
             help="Folder to write, with one file per processor; for --format text and order: one file to write.",
         ),
-    ],
-    machine: TraceMachine = None,
-    protocol: TraceProtocol = None,
-    settings: MachineSettings = None,
-    first: First = 0,
-    count: Count = None,
+    ]
+    machine: TraceMachine = None
+    protocol: TraceProtocol = None
+    settings: MachineSettings = None
+    first: First = 0
+    count: Count = None
     spacing: Annotated[
         Literal["spaced", "close"],
         typer.Option(
             help="Times of the accesses. spaced: so far apart that only one access is in progress at a time; "
             "close: the model's simulated time."
         ),
-    ] = "close",
-    compress: Annotated[bool, typer.Option(help="Compress each file that is written with gzip.")] = False,
-) -> None:
-    """Write a capture or trace in another simulator's format.
-
-    The accesses are in the order in which the model plays them.
-    """
+    ] = "close"
+    compress: Annotated[bool, typer.Option(help="Compress each file that is written with gzip.")] = False
 
 
 @SECTION.command(
@@ -264,7 +277,13 @@ def export(
     "s80lab trace import din/cpu00.din din/cpu01.din --format din --out mine.s80c",
     "s80lab trace import docs/traces/migratory.trace --format text --out m.s80c",
 )
-def import_(
+@dataclass(frozen=True)
+class ImportArguments:
+    """Convert another simulator's trace to a full capture.
+
+    Each access counts as one instruction.
+    """
+
     files: Annotated[
         list[Path],
         typer.Argument(
@@ -273,17 +292,12 @@ def import_(
             "differ in one number only, this number orders the processors; otherwise the files belong to processors 0, "
             "1, ... in this order. Format order: one file. Format text: one file, or files that name no processor.",
         ),
-    ],
-    form: ImportFormat,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="Capture file to write; its name ends in .s80c.")],
-    machine: TraceMachine = None,
-    protocol: TraceProtocol = None,
-    settings: MachineSettings = None,
-) -> None:
-    """Convert another simulator's trace to a full capture.
-
-    Each access counts as one instruction.
-    """
+    ]
+    form: ImportFormat
+    out: Annotated[Path, typer.Option(metavar="FILE", help="Capture file to write; its name ends in .s80c.")]
+    machine: TraceMachine = None
+    protocol: TraceProtocol = None
+    settings: MachineSettings = None
 
 
 @SECTION.command(
@@ -292,8 +306,11 @@ def import_(
     "s80lab trace info docs/traces/migratory.trace",
     "s80lab trace info din/cpu00.din --line-bytes 64 --json",
 )
-def info(
-    file: Annotated[Path, typer.Argument(metavar="TRACE", help="A capture or trace file in any supported format.")],
+@dataclass(frozen=True)
+class InfoArguments:
+    """Print the format and size of a capture or trace."""
+
+    file: Annotated[Path, typer.Argument(metavar="TRACE", help="A capture or trace file in any supported format.")]
     line_bytes: Annotated[
         int | None,
         typer.Option(
@@ -302,7 +319,5 @@ def info(
             help="Line size in bytes, by which addresses are converted to lines. Default: that of the machine that the "
             "trace names, else 128. Not used for formats that store line numbers.",
         ),
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Print the format and size of a capture or trace."""
+    ] = None
+    as_json: AsJson = False
