@@ -11,7 +11,7 @@ import socket
 import struct
 import subprocess
 import tarfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from io import BytesIO
 from pathlib import Path
 
@@ -193,6 +193,47 @@ def test_daemon_ends_with_the_program(execute: Exec) -> None:
     ran = execute("--", "sh", "-c", "(setsid sh -c 'while :; do echo more; done' &) ; echo done; exit 4")
     assert ran.code == 4
     assert b"done\n" in ran.stdout
+
+
+def test_processes_that_fork_for_ever_end_with_the_program(execute: Exec) -> None:
+    ran = execute("--no-misses", "--report", "report", "--", "sh", "-c", "f() { f | f & }; f; wait")
+    assert (ran.code, ran.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("options", [("--setup", "sleep 9999999"), ("--background", "sleep 9999999", "--ready", "80")])
+def test_run_that_does_not_reach_its_region_ends_with_one_sentence(options: tuple[str, ...], execute: Exec) -> None:
+    ran = execute("--timeout", "0.01", *options, "--", "true")
+    assert ran.code == 125
+    assert "the run was ended by --timeout 0.01 before the measured region began" in ran.stderr
+    assert len(ran.stderr.splitlines()) == 1
+    assert not execute.result().exists()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 24 MB."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m", "none", folder], capture_output=True).returncode:
+        pytest.skip("only root mounts a disk")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", folder], check=True)
+
+
+@pytest.mark.parametrize(("filled", "megabytes"), [(0, 60), (20, 0), (23, 0)])
+def test_full_disk_ends_the_run_with_one_sentence(filled: int, megabytes: int, execute: Exec, small_disk: Path) -> None:
+    """The disk is full when the files are copied, when their image is written, or while the program runs."""
+    (small_disk / "filled").write_bytes(bytes(filled << 20))
+    results = small_disk / "results"
+    ran = execute(
+        *("--no-misses", "--", "dd", "if=/dev/zero", "bs=1M", f"count={megabytes}"), S80LAB_RESULTS=str(results)
+    )
+    assert ran.code == 125
+    assert "the disk of this folder is full" in ran.stderr
+    assert not list(results.glob("exec/*"))
+    assert not list(results.glob("exec/.*"))
 
 
 def test_much_output_arrives_whole(execute: Exec) -> None:

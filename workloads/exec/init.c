@@ -529,6 +529,10 @@ static struct end run(const struct world* world, const struct job* job, const st
     if (!end.in_time) {
         kill(-1, SIGKILL);
         while (waitpid(pid, &end.status, 0) < 0 && errno == EINTR) continue;
+    } else if (measured) {
+        /* Other processes, such as endless forks, take no more time. Stopped ones keep their memory, which
+         * gives names. */
+        kill(-1, SIGSTOP);
     }
     relay_rest(s);
     if (read(broken[0], &end.broken, sizeof end.broken) != sizeof end.broken) end.broken.why = 0;

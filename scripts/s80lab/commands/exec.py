@@ -150,6 +150,7 @@ def _run_once(
         streams = dict(zip(STREAMS, to, strict=True))
         points = arguments(request, files, folder)
         ended = asyncio.run(_run(design, qemu, files.image, folder, request, points, streams))
+    _check_begun(folder, ended, request)
     if why := why_ended(ended, request):
         say(f"s80lab exec: {why}")
     inputs = design.inputs(qemu, files.image)
@@ -253,11 +254,19 @@ def why_ended(ended: Ended, request: Request) -> str:
     return f"{program} was ended by {signal.Signals(ended.signal).name}" if ended.signal else ""
 
 
+def _check_begun(folder: Path, ended: Ended, request: Request) -> None:
+    """UserError: the run was ended before its measured region began, for example while --setup still ran."""
+    if ended.complete or "measure_begin" in _marks(folder):
+        return
+    how = "interrupted" if ended.in_time else f"ended by --timeout {request.timeout:g}"
+    raise UserError(f"the run was {how} before the measured region began, so nothing was measured")
+
+
 def _check_region(folder: Path, ended: Ended, request: Request) -> None:
     """UserError: the measured region of a program that was executed did not begin or did not end."""
     if ended.missing:
         return
-    marks = [line.mark for line in Snapshots.read(folder / SNAPSHOTS).lines] if _has_snapshots(folder) else []
+    marks = _marks(folder)
     if "measure_begin" not in marks:
         begin = (
             f"--from {request.begin}: the program did not call this function, or the compiler inlined its calls"
@@ -272,10 +281,11 @@ def _check_region(folder: Path, ended: Ended, request: Request) -> None:
         )
 
 
-def _has_snapshots(folder: Path) -> bool:
-    """Whether the plugin has written a snapshot behind the header."""
+def _marks(folder: Path) -> list[str]:
+    """The marks of the snapshots; none if the plugin has written only the header."""
     with (folder / SNAPSHOTS).open("rb") as file:
-        return bool(file.readline()) and bool(file.readline())
+        written = file.readline() and file.readline()
+    return [line.mark for line in Snapshots.read(folder / SNAPSHOTS, growing=True).lines] if written else []
 
 
 def _region(request: Request) -> str:

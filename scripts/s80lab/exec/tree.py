@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 
 from s80lab.base.errors import UserError
 from s80lab.base.programs import system_environment
+from s80lab.base.staging import full_sentence, nearly_full
 from s80lab.exec.added import Added, AddedFiles, collision
 from s80lab.exec.host_packages import interpreter_files, is_interpreter, package_files
 from s80lab.exec.libraries import Libraries, NotExecutableError, NotFoundError, Placed, is_elf
@@ -270,6 +271,8 @@ def write_image(tree: Tree, wanted: Wanted, folder: Path) -> Path:
     except subprocess.TimeoutExpired:
         raise UserError(f"{MKFS} did not end within {LIMIT_S} s: hand over fewer files") from None
     if done.returncode:
+        if nearly_full(folder):
+            raise UserError(full_sentence(folder))
         lines = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()
         raise UserError(f"{MKFS} could not write the guest's files: {lines[-1]}")
     shutil.rmtree(root)
