@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -176,6 +177,28 @@ def test_thread_local_fields_are_named(execute: Exec, compiled: Callable[..., Pa
     named = [_data(line) for line in lines if _data(line)]
     assert set().union(*named) == {"own.hits (thread-local)", "totals.errors (thread-local)"}
     assert len(named) >= 2
+
+
+def test_program_of_an_archive_has_names(execute: Exec, tmp_path: Path) -> None:
+    """The last member with a name counts; a hard link has the content of its target."""
+    source = LIBRARY + CALLER
+    for name, text in (("old", "int main(void) { return 1; }"), ("total", source)):
+        command = ["gcc", "-g", "-O1", "-static", "-pthread", "-x", "c", "-", "-o", tmp_path / name]
+        subprocess.run(command, input=text, text=True, check=True)
+    with tarfile.open(tmp_path / "root.tar", "w") as tar:
+        tar.add(tmp_path / "old", "bin/total")
+        tar.add(tmp_path / "total", "./bin/first")
+        for name, target in (("bin/total", "./bin/first"), ("etc/lost", "no/such")):
+            link = tarfile.TarInfo(name)
+            link.type, link.linkname = tarfile.LNKTYPE if name == "bin/total" else tarfile.SYMTYPE, target
+            tar.addfile(link)
+        tar.add(tmp_path / "old", "../../bin/up")
+    ran = execute("--rootfs", "root.tar", "--json", "report.json", "--", "/bin/total")
+    assert ran.code == 0, ran.stderr
+    line = _top(execute, tmp_path)
+    assert _data(line) == {"shared_totals.calls", "shared_totals.errors"}
+    assert {access["code"].partition(": ")[2] for access in line["accesses"] if access["loads"] > 1000} == {"add"}
+    assert not (execute.result() / "boot-1-seed-1" / "programs").exists()
 
 
 def test_program_of_a_root_folder_has_names(execute: Exec, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import select
+import shutil
 import signal
 import stat
 import sys
@@ -22,6 +23,7 @@ from typing import BinaryIO
 import typer
 from rich.console import Console
 
+from s80lab.analysis.misses.processes import read_processes
 from s80lab.analysis.misses.stacks import stack_text
 from s80lab.analysis.misses.store import grouped_lines, write_store
 from s80lab.base import paths
@@ -45,7 +47,7 @@ from s80lab.exec.functions import allocator, entry
 from s80lab.exec.image import build_plain
 from s80lab.exec.libraries import NotExecutableError, NotFoundError
 from s80lab.exec.placing import WORK
-from s80lab.exec.roots import package_root, tar_of
+from s80lab.exec.roots import package_root, programs_of, tar_of
 from s80lab.exec.run import ALLOCATOR, MAPPINGS, SNAPSHOTS, SUMS, Ended, execute
 from s80lab.exec.shape import FILES, LEAST_MEMORY, RANGE, STREAMS, Shape, check_memory, ready
 from s80lab.exec.stored import stored_lines
@@ -65,6 +67,8 @@ MOST_MEMORY = 64 << 30
 MOST_S = 10**9
 """A limit of simulated time that no run reaches."""
 LONG_S = 5
+PROGRAMS = "programs"
+"""Folder of a run with programs of an archive, until their names have been looked up."""
 # What makes the order of accesses the reference's: settings of the machine and arguments of the plugin.
 REFERENCE_SETTINGS: Mapping[str, object] = {"clock.filter_instructions": 1}
 REFERENCE_PLUGIN: Mapping[str, object] = {"slice": 10}
@@ -210,6 +214,10 @@ def keep_run(
     keep_compiled(folder / FILES, folder)
     notes, problems = bring_back(folder / FILES, back)
     settings = parse_settings(request.settings or [])
+    archived: dict[str, str] = {}
+    if request.misses and tree.root is not None and tree.root.is_file():
+        found = programs_of(tree.root, read_processes(folder / MAPPINGS).paths, folder / PROGRAMS)
+        archived = {guest: str(path.relative_to(folder)) for guest, path in found.items()}
     write_record(
         folder,
         Record.of(
@@ -224,7 +232,7 @@ def keep_run(
             seed=seed,
             boot=boot,
             inputs=inputs,
-            files={guest: str(host.resolve()) for guest, host in tree.readable.items()},
+            files={guest: str(host.resolve()) for guest, host in tree.readable.items()} | archived,
         ),
     )
     return notes, problems
@@ -506,3 +514,4 @@ def write_names(run: ExecRun) -> None:
         (run.folder / STALL_STACKS).write_text(stack_text(run.contention.stacks.items()), encoding="utf-8")
         lines = grouped_lines(stored_lines(run.contention.lines))
         write_store(run.folder / MISS_STORE, {"machine": run.record.machine}, lines)
+    shutil.rmtree(run.folder / PROGRAMS, ignore_errors=True)

@@ -167,8 +167,8 @@ class ExecRun:
 
     @property
     def files(self) -> Mapping[str, Path]:
-        """The host's file of each file of the guest that was handed over by name."""
-        return {guest: Path(host) for guest, host in self.record.files.items()}
+        """The host's file of each file of the guest that was handed over by name, or was a program of an archive."""
+        return {guest: self.folder / host for guest, host in self.record.files.items()}
 
     @property
     def parts(self) -> int:

@@ -247,6 +247,12 @@ class Processes:
         return None
 
     @cached_property
+    def paths(self) -> frozenset[str]:
+        """The files of which any process mapped a part."""
+        several = (process for each in self.by_tgid.values() for process in each)
+        return frozenset(mapping.path for process in several for _, mapping in process.files())
+
+    @cached_property
     def mapped_at(self) -> list[int]:
         """The times at which any process began or changed a mapping: between two of them, `code` and `mapping` give the
         same."""
