@@ -184,9 +184,9 @@ def _per(run: ExecRun) -> Iterator[str]:
         return
     yield f"{run.calls:,} calls of {run.record.per}; for each call:"
     counts = counts_of(run.region)
-    yield f"{'':28}{'all':>16}{'user':>16}{'kernel':>16}"
+    yield _row("", ("all", "user", "kernel"))
     for name, count in PER_CALL.items():
-        yield _row(name, counts, lambda side, count=count: f"{count(side) / run.calls:.3f}")
+        yield _row(name, [f"{count(side) / run.calls:.3f}" for side in (counts.all, counts.user, counts.kernel)])
 
 
 def _lines(run: ExecRun) -> Iterator[str]:
@@ -269,21 +269,32 @@ def machine_line(machine: Machine) -> str:
     )
 
 
-def _counts(counts: Counts) -> Iterator[str]:
-    yield f"{'':28}{'all':>16}{'user':>16}{'kernel':>16}"
-    yield _row("instructions", counts, lambda side: f"{side.instructions:,}")
-    yield _row("CPI", counts, lambda side: _ratio(side.cycles, side.instructions))
+def count_rows(counts: Counts) -> Iterator[tuple[str, str, tuple[str, str, str]]]:
+    """The table of counts: for each row the count of which it is a part (empty for none), its label, and its values for
+    all code, user code and the kernel."""
+
+    def row(whole: str, label: str, show: Callable[[Side], str]) -> tuple[str, str, tuple[str, str, str]]:
+        return whole, label, (show(counts.all), show(counts.user), show(counts.kernel))
+
+    yield row("", "instructions", lambda side: f"{side.instructions:,}")
+    yield row("", "CPI", lambda side: _ratio(side.cycles, side.instructions))
     for part, name in {"base": "base", **SERVICES}.items():
         if counts.all.cpi.get(part):
-            yield _row(f"  {name}", counts, lambda side, part=part: f"{side.cpi.get(part, 0.0):.3f}")
-    yield _row("L1 misses", counts, lambda side: f"{side.l1_misses:,}")
-    yield _row("L2 misses", counts, lambda side: f"{side.l2_misses:,}")
-    yield _row("  per 1,000 instructions", counts, lambda side: _ratio(1000 * side.l2_misses, side.instructions))
+            yield row("CPI", name, lambda side, part=part: f"{side.cpi.get(part, 0.0):.3f}")  # type: ignore[misc]
+    yield row("", "L1 misses", lambda side: f"{side.l1_misses:,}")
+    yield row("", "L2 misses", lambda side: f"{side.l2_misses:,}")
+    yield row("L2 misses", "per 1,000 instructions", lambda side: _ratio(1000 * side.l2_misses, side.instructions))
     for source in counts.all.misses:
         name = "from memory" if source == "memory" else f"from a cache in {source}"
-        yield _row(f"  {name}", counts, lambda side, source=source: f"{side.misses[source]:,}")
-    yield _row("upgrades", counts, lambda side: f"{side.upgrades:,}")
-    yield _row("invalidated copies", counts, lambda side: f"{side.invalidations:,}")
+        yield row("L2 misses", name, lambda side, source=source: f"{side.misses[source]:,}")  # type: ignore[misc]
+    yield row("", "upgrades", lambda side: f"{side.upgrades:,}")
+    yield row("", "invalidated copies", lambda side: f"{side.invalidations:,}")
+
+
+def _counts(counts: Counts) -> Iterator[str]:
+    yield _row("", ("all", "user", "kernel"))
+    for whole, label, cells in count_rows(counts):
+        yield _row(f"  {label}" if whole else label, cells)
     yield ""
     yield (
         f"simulated time {simulated(counts.simulated_ns)}; not in the table: {counts.relay:,} instructions that "
@@ -293,14 +304,11 @@ def _counts(counts: Counts) -> Iterator[str]:
         yield f"INVALID: {late}"
 
 
-def _row(name: str, counts: Counts, show: object) -> str:
-    assert callable(show)
-    cells = "".join(f"{show(side):>16}" for side in (counts.all, counts.user, counts.kernel))
-    return f"{name:28}{cells}"
+def _row(name: str, cells: Sequence[str]) -> str:
+    return f"{name:28}" + "".join(f"{cell:>16}" for cell in cells)
 
 
-def _ratio(part: float, whole: Side | float) -> str:
-    assert not isinstance(whole, Side)
+def _ratio(part: float, whole: float) -> str:
     return f"{part / whole:.3f}" if whole else "-"
 
 

@@ -22,7 +22,7 @@ from s80lab.report.figures.supply import supply_pictures_of
 from s80lab.report.misses.line_page import lines_html
 from s80lab.report.misses.tables import supply_table
 from s80lab.report.page import Topic, render
-from s80lab.report.program import PER_CALL, SERVICES, machine_line, simulated, verdicts_of
+from s80lab.report.program import PER_CALL, count_rows, machine_line, simulated, verdicts_of
 from s80lab.report.tables import Cell, Row, Table
 from s80lab.results.metrics.registry import Measurement, compute_all
 from s80lab.results.snapshots import Delta, program_of
@@ -98,24 +98,9 @@ def _counts(counts: Counts) -> Table:
         note="CPI: cycles per instruction, with its parts. The columns are of the program: idle processors "
         f"({counts.idle:,} instructions) and the relay of its output ({counts.relay:,}) are left out.",
     )
-    sides = (counts.all, counts.user, counts.kernel)
-
-    def row(label: str, values: Sequence[str]) -> None:
-        table.rows.append(Row(label, tuple(map(Cell, values))))
-
-    row("instructions", [f"{side.instructions:,}" for side in sides])
-    row("CPI", [_ratio(side.cycles, side.instructions) for side in sides])
-    for part, name in {"base": "base", **SERVICES}.items():
-        if counts.all.cpi.get(part):
-            row(f"CPI: {name}", [f"{side.cpi.get(part, 0.0):.3f}" for side in sides])
-    row("L1 misses", [f"{side.l1_misses:,}" for side in sides])
-    row("L2 misses", [f"{side.l2_misses:,}" for side in sides])
-    row("L2 misses per 1,000 instructions", [_ratio(1000 * side.l2_misses, side.instructions) for side in sides])
-    for source in counts.all.misses:
-        name = "L2 misses from memory" if source == "memory" else f"L2 misses from a cache in {source}"
-        row(name, [f"{side.misses[source]:,}" for side in sides])
-    row("upgrades", [f"{side.upgrades:,}" for side in sides])
-    row("invalidated copies", [f"{side.invalidations:,}" for side in sides])
+    for whole, label, cells in count_rows(counts):
+        name = f"{whole}: {label}" if whole == "CPI" else f"{whole} {label}".strip()
+        table.rows.append(Row(name, tuple(map(Cell, cells))))
     return table
 
 
@@ -128,10 +113,6 @@ def _per_call(run: ExecRun, counts: Counts) -> list[Table]:
         cells = (Cell(f"{count(side) / run.calls:.3f}") for side in (counts.all, counts.user, counts.kernel))
         table.rows.append(Row(name.strip(), tuple(cells)))
     return [table]
-
-
-def _ratio(part: float, whole: float) -> str:
-    return f"{part / whole:.3f}" if whole else "-"
 
 
 def _contention(found: Contention) -> list[Topic]:
