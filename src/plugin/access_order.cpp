@@ -37,12 +37,15 @@ Conflicts::Found AccessOrder::access(Lane& lane, model::Line line, Kind kind) {
 void AccessOrder::order(Lane& lane, model::Line line, const Conflicts::Found& found) {
     if (found.storer != Conflicts::Found::kNobody) {
         const Wait kind = lane.slice.paused ? Wait::later : Wait::transfer;
+        bool written = rules_.charges_without_edge;
         if (lane.slice.paused && !lane.slice.poll_stored) {
-            wait_for(lane, {found.storer, found.first_at, Wait::store});
+            written |= wait_for(lane, {found.storer, found.first_at, Wait::store});
         }
-        wait_for(lane, {found.storer, found.stored_at, kind});
+        written |= wait_for(lane, {found.storer, found.stored_at, kind});
         const bool known = found.stored_time != Conflicts::Found::kNoTime;
-        spend_wait(lane, kind, known ? found.stored_time : time(found.storer));
+        if (written) {
+            spend_wait(lane, kind, known ? found.stored_time : time(found.storer));
+        }
     } else if (found.storer_before != Conflicts::Found::kNobody) {
         writer_.add(lane, Event::after({found.storer_before, found.stored_at, Wait::before}));
         spend_wait(lane, Wait::before, lanes_[found.storer_before]->share.begun() + found.stored_time);
@@ -71,16 +74,18 @@ void AccessOrder::stall(Lane& lane, const Conflicts::Found& found) const {
     }
 }
 
-/// `edge`: its number is the position of the awaited event.
-void AccessOrder::wait_for(Lane& lane, const model::Edge& edge) {
+/// `edge`: its number is the position of the awaited event. Returns whether the edge is written: `lane` may
+/// already come after a later event of that processor.
+bool AccessOrder::wait_for(Lane& lane, const model::Edge& edge) {
     std::uint32_t& until = edges_[lane.processor].waits_until[edge.processor];
     if (edge.number < until) {
-        return;
+        return false;
     }
     until = edge.number + 1;
     writer_.add(lane, Event::after({}));
     orders_.push_back({lane.processor, lane.stream.position() - 1, edge});
     edges_[edge.processor].awaited.push_back(edge.number);
+    return true;
 }
 
 /// In the next epoch a processor may have to wait for the last store of this one.

@@ -49,7 +49,7 @@ private:
     };
 
     void order(Lane& lane, model::Line line, const Conflicts::Found& found);
-    void wait_for(Lane& lane, const model::Edge& edge);
+    bool wait_for(Lane& lane, const model::Edge& edge);
     void spend_wait(Lane& lane, model::Wait kind, std::int64_t until);
     std::int64_t time(unsigned processor) const {
         return lanes_[processor]->time() + edges_[processor].behind;

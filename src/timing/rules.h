@@ -38,6 +38,9 @@ struct TimeRules {
     bool keeps_behind = true;
     /// Where all processors sleep at the end of an epoch, those count that slept from its beginning.
     bool counts_sleepers = true;
+    /// A wait is charged even if the stream has no edge for it, because the processor already comes after a
+    /// later event of the other one. That edge may be one at which only the order is kept.
+    bool charges_without_edge = false;
     /// A processor is at most so far ahead of the end of its epoch, and at most so far behind.
     std::int64_t longest_lead = kUnbounded;
 
@@ -56,6 +59,7 @@ struct TimeRules {
         rules.whole_cycles = false;
         rules.keeps_behind = false;
         rules.counts_sleepers = false;
+        rules.charges_without_edge = true;
         rules.longest_lead = kUnbounded;
         return rules;
     }
