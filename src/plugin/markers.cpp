@@ -29,8 +29,10 @@ void execute(Marker marker) {
     Recorder& r = recorder();
     switch (marker) {
         case Marker::core: r.bind(current_vcpu, static_cast<unsigned>(read_register(Register::rdi))); break;
-        case Marker::phase_page: r.expect_page(*current_lane, read_register(Register::rdi)); break;
-        case Marker::party: r.set_party(static_cast<std::uint8_t>(read_register(Register::rdi))); break;
+        case Marker::phase_page: r.accesses().expect_page(*current_lane, read_register(Register::rdi)); break;
+        case Marker::party:
+            r.contexts().set_party(static_cast<std::uint8_t>(read_register(Register::rdi)));
+            break;
         case Marker::load_begin: r.load_begin(); break;
         case Marker::region_begin: r.program_marks(model::Mark::measure_begin, true); break;
         case Marker::region_end: r.program_marks(model::Mark::measure_end, true); break;

@@ -38,7 +38,7 @@ void on_access(unsigned, qemu_plugin_meminfo_t info, std::uint64_t address, void
     if (filter[line % kFilterEntries] == lane.filter.key(line) && !crosses) [[likely]] {
         return;
     }
-    guarded([&] { recorder().load_or_store(lane, info, address, kind, crosses); });
+    guarded([&] { recorder().accesses().load_or_store(lane, info, address, kind, crosses); });
 }
 
 /// The same where a log of misses is written.
@@ -47,14 +47,14 @@ void on_noted_access(unsigned, qemu_plugin_meminfo_t info, std::uint64_t address
     const Site& site = *static_cast<const Site*>(data);
     Lane& lane = *current_lane;
     ++lane.counts.accesses[static_cast<unsigned>(kind)];
-    guarded([&] { recorder().noted_access(lane, site, info, address, kind); });
+    guarded([&] { recorder().accesses().noted_access(lane, site, info, address, kind); });
 }
 
 /// The same in memcpy, where disks access memory by themselves.
 template <Kind kind>
 void on_copy_access(unsigned processor, qemu_plugin_meminfo_t info, std::uint64_t address, void* data) {
     if (current_lane->device.copies) {
-        guarded([&] { recorder().device_access(*current_lane, info, address, kind); });
+        guarded([&] { recorder().accesses().device_access(*current_lane, info, address, kind); });
     } else if (recorder().notes()) {
         on_noted_access<kind>(processor, info, address, data);
     } else {
@@ -64,14 +64,14 @@ void on_copy_access(unsigned processor, qemu_plugin_meminfo_t info, std::uint64_
     }
 }
 void on_copy(unsigned, void*) {
-    recorder().copy_begins(*current_lane);
+    recorder().accesses().copy_begins(*current_lane);
 }
 void on_module(unsigned, void*) {
     current_lane->device.module_at = current_lane->instructions;
 }
 
 void on_translation_change(unsigned, void*) {
-    recorder().translation_changed(*current_lane);
+    recorder().accesses().translation_changed(*current_lane);
 }
 void on_halt(unsigned, void*) {
     guarded([] { recorder().halted(*current_lane); });
@@ -85,10 +85,10 @@ void on_clock(unsigned, void*) {
 }
 
 void on_task_switch(unsigned, void*) {
-    recorder().task_switched(*current_lane);
+    recorder().contexts().task_switched(*current_lane);
 }
 void on_interrupt_return(unsigned, void*) {
-    recorder().interrupt_returns(*current_lane);
+    recorder().contexts().interrupt_returns(*current_lane);
 }
 void on_process_change(unsigned, void* hook) {
     guarded([hook] {
@@ -96,12 +96,13 @@ void on_process_change(unsigned, void* hook) {
     });
 }
 void on_return(unsigned, void*) {
-    guarded([] { recorder().soft_interrupts_may_end(*current_lane); });
+    guarded([] { recorder().contexts().soft_interrupts_may_end(*current_lane); });
 }
 
 void on_allocation_begin(unsigned, void* size) {
     guarded([size] {
-        recorder().allocation_begins(static_cast<Allocations::Size>(reinterpret_cast<std::uintptr_t>(size)));
+        recorder().processes().allocation_begins(
+            static_cast<Allocations::Size>(reinterpret_cast<std::uintptr_t>(size)));
     });
 }
 void on_allocation_end(unsigned, void*) {
@@ -158,7 +159,7 @@ void watch_kernel(qemu_plugin_insn* insn, const Decoded& d, const Kernel& kernel
     } else if (d.returns && kernel.may_end_soft_interrupts(address)) {
         qemu_plugin_register_vcpu_insn_exec_cb(insn, on_return, QEMU_PLUGIN_CB_R_REGS, nullptr);
     }
-    const Mappings* mappings = recorder().mappings();
+    const Mappings* mappings = recorder().processes().mappings();
     if (const auto hook = mappings != nullptr ? mappings->hook_at(address) : std::nullopt) {
         qemu_plugin_register_vcpu_insn_exec_cb(insn, on_process_change, QEMU_PLUGIN_CB_R_REGS,
                                                reinterpret_cast<void*>(static_cast<std::uintptr_t>(*hook)));
@@ -176,7 +177,7 @@ void watch_copies(qemu_plugin_insn* insn, const Kernel& kernel, bool last) {
 }
 
 void watch_allocations(qemu_plugin_insn* insn, std::uint64_t physical) {
-    const Allocations& allocations = recorder().allocations();
+    const Allocations& allocations = recorder().processes().allocations();
     if (const auto size = allocations.entry_at(physical)) {
         qemu_plugin_register_vcpu_insn_exec_cb(insn, on_allocation_begin, QEMU_PLUGIN_CB_R_REGS,
                                                reinterpret_cast<void*>(static_cast<std::uintptr_t>(*size)));
@@ -219,7 +220,7 @@ void translate(qemu_plugin_tb* tb) {
     Block block;
     block.instructions = static_cast<std::uint16_t>(qemu_plugin_tb_n_insns(tb));
     block.privilege = (qemu_plugin_tb_vaddr(tb) & kKernelHalf) != 0 ? 1 : 0;
-    const Kernel* kernel = r.kernel();
+    const Kernel* kernel = r.contexts().kernel();
     if (kernel != nullptr) {
         block.entered = kernel->entered_at(qemu_plugin_tb_vaddr(tb));
     }
@@ -255,7 +256,7 @@ void translate(qemu_plugin_tb* tb) {
 }
 
 [[gnu::noinline]] void fetch_line(Lane& lane, model::Line line) noexcept {
-    guarded([&] { recorder().fetch(lane, line); });
+    guarded([&] { recorder().accesses().fetch(lane, line); });
 }
 
 inline void fetch_lines(Lane& lane, model::Line first, unsigned count) {
@@ -282,21 +283,21 @@ Next begin_block(void* vcpu_state, std::uint64_t id, unsigned privilege, std::ui
     Lane& lane = *current_lane;
     lane.block_id = id;
     if (lane.attention != 0) [[unlikely]] {
-        if (!guarded([&] { return recorder().attend(lane); })) {
+        if (!guarded([&] { return recorder().contexts().attend(lane); })) {
             return Next::run;
         }
     }
     if (lane.instructions >= lane.check_at) [[unlikely]] {
-        if (!guarded([&] { return recorder().check(lane); })) {
+        if (!guarded([&] { return recorder().accesses().check(lane); })) {
             return Next::leave;
         }
     }
     if (entered != model::Entry::user) {
-        guarded([&] { recorder().kernel_entered(lane, entered); });
+        guarded([&] { recorder().contexts().kernel_entered(lane, entered); });
     }
     const model::Context context = lane.contexts[privilege];
     if (context.value != lane.context.value) [[unlikely]] {
-        recorder().change_context(lane, context);
+        recorder().contexts().change(lane, context);
     }
     lane.instructions += instructions;
     return Next::record;

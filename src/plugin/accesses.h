@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Accesses: filters them, and writes them into the streams.
+#pragma once
+#include <cstdint>
+
+#include "machine/machine.h"
+#include "plugin/guest_memory.h"
+#include "plugin/guest_ram.h"
+#include "plugin/lane.h"
+#include "plugin/miss_notes.h"
+#include "plugin/phase_page.h"
+#include "plugin/windows.h"
+
+namespace s80::plugin {
+
+/// Owns the filters of the vCPU contexts, and the search for loops that poll. The callbacks of QEMU call it:
+/// `lane` is that of the processor that runs, `info` QEMU's description of the access, `address` virtual.
+///
+/// Within a filter interval a processor's accesses to a line that it has recorded with enough permission are
+/// taken for hits of its L1 and are not recorded again. An interval begins with each time slice, so that a
+/// processor sees what others stored meanwhile.
+class Accesses {
+public:
+    /// `skips_polls`: polls may be counted without being executed. `notes`: null if no notes are taken. The
+    /// references must outlive this object.
+    Accesses(const model::Machine& machine, GuestRam& ram, PhasePage& page, Windows& windows,
+             GuestMemory& memory, MissNotes* notes, bool skips_polls);
+
+    // --- blocks ---
+    /// A time slice of `lane` has begun. `registers`: QEMU's state of the processor.
+    void begin_slice(Lane& lane, const void* registers) const;
+    /// Before the next block, at Lane::check_at: a filter interval or a share may have ended. Returns false
+    /// if the time slice must end before this block.
+    bool check(Lane& lane) const;
+    /// The processor's address space or page tables may have changed.
+    void translation_changed(Lane& lane) const;
+
+    // --- accesses ---
+    /// The block that begins lies in this physical line.
+    void fetch(Lane& lane, model::Line line) const;
+    void load_or_store(Lane& lane, std::uint32_t info, std::uint64_t address, model::Kind kind,
+                       bool may_cross) const;
+    /// Instead of load_or_store if notes are taken. Each line that the access touches has a note of its own
+    /// part.
+    void noted_access(Lane& lane, const Site& site, std::uint32_t info, std::uint64_t address,
+                      model::Kind kind) const;
+    /// A memcpy begins. In the disk's driver, which is a module, it counts as an access of the disk.
+    static void copy_begins(Lane& lane);
+    /// An access of such a memcpy.
+    void device_access(Lane& lane, std::uint32_t info, std::uint64_t address, model::Kind kind) const;
+
+    /// The load generator hands the phase page over by a store to the second word at this address.
+    void expect_page(Lane& lane, std::uint64_t address) const;
+
+private:
+    void begin_interval(Lane& lane) const;
+    void search_loop(Lane& lane, const void* registers) const;
+    bool search_goes_on(Lane& lane) const;
+    void access_line(Lane& lane, std::uint32_t info, std::uint64_t address, model::Kind kind) const;
+
+    const unsigned line_shift_;
+    const unsigned filter_instructions_;
+    const bool skips_polls_;
+    GuestRam& ram_;
+    PhasePage& page_;
+    Windows& windows_;
+    GuestMemory& memory_;
+    MissNotes* const notes_;
+};
+
+}  // namespace s80::plugin

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Attribution of tasks: process class and kernel entry cause of the code on each processor.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "plugin/arguments.h"
+#include "plugin/guest_ram.h"
+#include "plugin/lane.h"
+#include "plugin/miss_notes.h"
+#include "plugin/tasks.h"
+#include "plugin/vcpus.h"
+
+namespace s80::plugin {
+
+/// Owns what each processor runs (Running), and writes the contexts of the vCPU contexts (Lane::contexts).
+/// They come from the processor's task, or, if the kernel layout is not known, from the markers about the
+/// address space. The callbacks of QEMU call it; `lane` is that of the processor that runs.
+class Contexts {
+public:
+    /// Reads the kernel layout, if there is one. The references must outlive this object.
+    Contexts(const Arguments& arguments, const Vcpus& vcpus, GuestRam& ram);
+
+    /// From now on `notes` is told what the processors run.
+    void tell(MissNotes& notes) { notes_ = &notes; }
+    /// Null if the kernel layout is not known.
+    const Kernel* kernel() const { return tasks_ ? &tasks_->kernel() : nullptr; }
+    const Running& running(unsigned processor) const { return running_[processor]; }
+
+    /// Performs the checks in Lane::attention before a block. Returns false if nothing is to be recorded.
+    bool attend(Lane& lane);
+    /// Code of another context runs from here on.
+    void change(Lane& lane, model::Context context);
+    /// Called after the instruction that switches tasks.
+    static void task_switched(Lane& lane);
+    void kernel_entered(Lane& lane, model::Entry entry);
+    void interrupt_returns(Lane& lane);
+    /// The function that handles soft interrupts may return here.
+    void soft_interrupts_may_end(Lane& lane);
+
+    /// A marker names the process class of the address space that runs.
+    void set_party(std::uint8_t party);
+    /// Process classes that markers gave, by CR3, for a checkpoint.
+    const std::map<std::uint64_t, std::uint8_t>& parties() const { return parties_; }
+    void restore_party(std::uint64_t cr3, std::uint8_t party) { parties_[cr3] = party; }
+
+private:
+    void look_at_task(Lane& lane);
+    void look_at_party(Lane& lane) const;
+    void show(Lane& lane);
+
+    const Vcpus& vcpus_;
+    std::optional<Tasks> tasks_;    ///< if the kernel layout is known
+    std::vector<Running> running_;  ///< by processor
+    std::map<std::uint64_t, std::uint8_t> parties_;
+    MissNotes* notes_ = nullptr;
+};
+
+}  // namespace s80::plugin

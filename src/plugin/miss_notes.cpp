@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugin/miss_notes.h"
+
+namespace s80::plugin {
+
+using model::Kind;
+
+MissNotes::MissNotes(const Arguments& arguments, const model::Machine& machine, const Lanes& lanes,
+                     model::Hierarchy& hierarchy, model::Player& player)
+    : machine_(machine), line_shift_(machine.line_shift()) {
+    if (addresses(arguments)) {
+        who_.assign(lanes.size(), 0);
+    }
+    if (!arguments.profile.empty()) {
+        profile_ = std::make_unique<Profile>(arguments.profile);
+        for (const auto& lane : lanes) {
+            lane->sampled.due_at = 0;
+            lane->sampled.branches_left = Profile::kBranchPeriod;
+        }
+    }
+    if (!taken(arguments)) {
+        return;
+    }
+    notes_.assign(lanes.size(), Notes(line_shift_));
+    if (!arguments.misses.empty()) {
+        log_ = std::make_unique<MissLog>(arguments.misses);
+    }
+    if (!arguments.sums.empty()) {
+        sums_file_ = std::make_unique<SumsFile>(arguments.sums);
+        sums_ =
+            std::make_unique<model::MissSums>(hierarchy.lines(), machine.line_bytes, arguments.sums_limit);
+    }
+    attribution_ = std::make_unique<model::Attribution>(hierarchy, player, [this](const model::Miss& miss) {
+        if (log_) {
+            log_->write(miss);
+        }
+        if (sums_) {
+            sums_->add(miss);
+        }
+    });
+    player.observe(*attribution_);
+}
+
+void MissNotes::finish() {
+    if (log_) {
+        log_->finish(machine_, whos_);
+    }
+    if (sums_) {
+        sums_file_->write(*sums_, {attribution_->regions(), !attribution_->active()}, machine_, whos_);
+    }
+    if (profile_) {
+        profile_->finish(whos_);
+    }
+}
+
+// --- notes ---
+
+void MissNotes::fetch(Lane& lane, model::Line line) {
+    Notes& notes = notes_[lane.processor];
+    notes.fetch(lane.sampled.block, static_cast<std::uint64_t>(line) << line_shift_);
+    notes.put(lane);
+}
+
+void MissNotes::access(Lane& lane, const Site& site, std::uint64_t address, std::uint64_t bytes, Kind kind,
+                       std::uint64_t epoch) {
+    const std::uint64_t line = address >> line_shift_;
+    Notes& notes = notes_[lane.processor];
+    if (lane.filter.holds(line, kind)) {
+        notes.again(lane, line % kFilterEntries, epoch, address, bytes, kind);
+    } else {
+        notes.access(site, address, bytes, kind);
+    }
+}
+
+// --- who ---
+
+void MissNotes::runs(const Lane& lane, const Running& running) {
+    if (who_.empty()) {
+        return;
+    }
+    const Frames& frames = running.frames;
+    const bool calls = !frames.empty() && frames.top().entry == model::Entry::system_call;
+    const std::uint32_t who =
+        whos_.number(running.task.pid, running.task.name, calls ? frames.top().system_call : Whos::kNoCall,
+                     running.task.tgid);
+    who_[lane.processor] = who;
+    if (!notes_.empty()) {
+        notes_[lane.processor].set_who(who);
+    }
+}
+
+// --- profile ---
+
+/// Not when the kernel was entered in between. Blocks that processes share are known by the addresses of one
+/// of them, so only the place within the page is compared.
+void MissNotes::branch_went(Lane& lane, const Block& block, bool measuring) {
+    Sampled& sampled = lane.sampled;
+    if (measuring && block.privilege == sampled.followed_privilege && block.entered == model::Entry::user) {
+        profile_->branch(block.privilege, (block.address & kPageMask) + 1 != sampled.followed);
+    }
+    sampled.followed = 0;
+}
+
+void MissNotes::sample(Lane& lane, bool measuring) {
+    Sampled& sampled = lane.sampled;
+    if (sampled.due_at == 0) {  // the processor's first block
+        sampled.due_at = lane.instructions;
+    }
+    for (; sampled.due_at <= lane.instructions; sampled.due_at += Profile::kPeriod) {
+        if (measuring) {
+            profile_->sample(sampled.block, who_[lane.processor], lane.context);
+        }
+    }
+}
+
+}  // namespace s80::plugin

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Attribution of misses, and the profile: notes about accesses and blocks, and the tasks that they belong to.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "memory/hierarchy.h"
+#include "observe/attribution.h"
+#include "observe/miss_sums.h"
+#include "plugin/arguments.h"
+#include "plugin/block.h"
+#include "plugin/lane.h"
+#include "plugin/miss_log.h"
+#include "plugin/notes.h"
+#include "plugin/profile.h"
+#include "plugin/sums_file.h"
+#include "plugin/tasks.h"
+#include "plugin/whos.h"
+#include "timing/player.h"
+
+namespace s80::plugin {
+
+/// Owns the notes that Accesses takes, and what is written from them: the log and the sums of misses, and the
+/// profile. `epoch` is the number of the epoch that is being recorded.
+class MissNotes {
+public:
+    /// Whether notes are taken of accesses, for the log or the sums of misses.
+    static bool taken(const Arguments& arguments) {
+        return !arguments.misses.empty() || !arguments.sums.empty();
+    }
+    /// Whether blocks need their addresses.
+    static bool addresses(const Arguments& arguments) {
+        return taken(arguments) || !arguments.profile.empty();
+    }
+
+    /// Creates the files, and observes `player` if notes are taken. The references must outlive this object.
+    MissNotes(const Arguments& arguments, const model::Machine& machine, const Lanes& lanes,
+              model::Hierarchy& hierarchy, model::Player& player);
+
+    // --- notes; only if they are taken ---
+    /// A fetch, the last event of `lane`. `line`: physical.
+    void fetch(Lane& lane, model::Line line);
+    /// A load or store, the last event of `lane`, whose parts access() has noted. `entry`: of the filter.
+    void put(Lane& lane, std::size_t entry, std::uint64_t epoch) {
+        notes_[lane.processor].put(lane, entry, epoch);
+    }
+    /// A page walk, the last event of `lane`.
+    void put_walk(Lane& lane, std::uint64_t physical) { notes_[lane.processor].put_walk(lane, physical); }
+    /// The part of an access that lies in one line. If an event of this filter interval represents the
+    /// access, the part is merged into that event's note.
+    void access(Lane& lane, const Site& site, std::uint64_t address, std::uint64_t bytes, model::Kind kind,
+                std::uint64_t epoch);
+
+    // --- who ---
+    /// What `lane` runs, or what it is in the kernel for, has changed.
+    void runs(const Lane& lane, const Running& running);
+
+    // --- profile; only in the measured region ---
+    /// The block that `lane` has begun, for each sample that is due. `measuring`: false only passes the time.
+    void sample(Lane& lane, bool measuring);
+    /// `block` follows a sampled conditional branch of `lane`.
+    void branch_went(Lane& lane, const Block& block, bool measuring);
+
+    /// All epochs have been played: writes what is left.
+    void finish();
+
+private:
+    const model::Machine& machine_;
+    const unsigned line_shift_;
+    std::vector<Notes> notes_;        ///< by processor, if misses are attributed
+    std::vector<std::uint32_t> who_;  ///< by processor, for misses and the profile
+    Whos whos_;
+    std::unique_ptr<MissLog> log_;
+    std::unique_ptr<SumsFile> sums_file_;
+    std::unique_ptr<model::MissSums> sums_;
+    std::unique_ptr<model::Attribution> attribution_;
+    std::unique_ptr<Profile> profile_;  ///< if one is written
+};
+
+}  // namespace s80::plugin

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// vCPU binding: which processor of the guest each vCPU of QEMU is, and which one runs.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "plugin/lane.h"
+
+namespace s80::plugin {
+
+/// Owns the vCPU contexts. QEMU's callbacks name a vCPU by the address of its TCG state. A marker that each
+/// processor of the guest executes once says which processor that is; in a restored guest the kernel's
+/// per-CPU area of the processor tells. One thread runs all vCPUs.
+class Vcpus {
+public:
+    explicit Vcpus(unsigned processors);
+
+    const Lanes& lanes() const { return lanes_; }
+    /// Whether each processor has a vCPU that has executed since.
+    bool all_seen() const { return vcpus_.size() == lanes_.size(); }
+    unsigned seen() const { return static_cast<unsigned>(vcpus_.size()); }
+    /// The guest's processor `processor` runs on this vCPU. Returns whether this binds the last one. Throws
+    /// model::Error if the guest has more processors than the machine.
+    bool bind(void* vcpu_state, unsigned processor);
+
+    /// Before a block of a vCPU that is not `current_vcpu`: a time slice begins. `begin(lane)` is asked if
+    /// the vCPU is bound, and says whether the processor may execute. If not, no vCPU is current: QEMU may go
+    /// on with the one that ran before, which then has a time slice of its own.
+    template <class Begin>
+    bool enter(void* vcpu_state, Begin&& begin) {
+        Lane* const next = find(vcpu_state);
+        if (next->bound() && !begin(*next)) {
+            leave();
+            return false;
+        }
+        current_vcpu = vcpu_state;
+        current_lane = next;
+        return true;
+    }
+    /// The next block begins a time slice, even if it is of the same vCPU.
+    static void leave() { current_vcpu = nullptr; }
+
+    /// Virtual address of the kernel's per-CPU area for this processor.
+    std::uint64_t area(unsigned processor) const { return area_of_[processor]; }
+    /// The bound processors by these addresses, for a checkpoint.
+    const std::map<std::uint64_t, unsigned>& areas() const { return areas_; }
+    /// A restored guest: the processor is bound, but its vCPU is not known yet.
+    void restore(std::uint64_t area, unsigned processor);
+
+private:
+    Lane* find(void* vcpu_state);
+
+    Lanes lanes_;
+    Lane unbound_;                                ///< vCPUs that no marker has named yet
+    std::vector<std::pair<void*, Lane*>> vcpus_;  ///< by TCG's state pointer
+    std::map<std::uint64_t, unsigned> areas_;
+    std::vector<std::uint64_t> area_of_;  ///< by processor
+};
+
+}  // namespace s80::plugin
