@@ -30,7 +30,7 @@ def changed(folder: Path, source: Path, *changes: tuple[str, str]) -> Path:
     return file(folder, source.name, text)
 
 
-FOLDERS = {kind.folder: name for name, kind in reversed(KINDS.items())}
+FOLDERS = {kind.folder: name for name, kind in reversed(list(KINDS.items()))}
 """The kind of file in each shipped folder. Experiments of programs lie beside others, and none is shipped."""
 SHIPPED = [find("file", folder, name) for folder in FOLDERS for name in names(folder)]
 

@@ -183,7 +183,7 @@ def test_program_of_an_archive_has_names(execute: Exec, tmp_path: Path) -> None:
     """The last member with a name counts; a hard link has the content of its target."""
     source = LIBRARY + CALLER
     for name, text in (("old", "int main(void) { return 1; }"), ("total", source)):
-        command = ["gcc", "-g", "-O1", "-static", "-pthread", "-x", "c", "-", "-o", tmp_path / name]
+        command = ["gcc", "-g", "-O1", "-static", "-pthread", "-x", "c", "-", "-o", str(tmp_path / name)]
         subprocess.run(command, input=text, text=True, check=True)
     with tarfile.open(tmp_path / "root.tar", "w") as tar:
         tar.add(tmp_path / "old", "bin/total")
