@@ -31,7 +31,7 @@ private:
 Machine draw_machine(Dice& dice, const Wanted& wanted) {
     const auto shape = [&] { return Shape{dice.one_of({1, 2, 4}), 1 + dice.below(4)}; };
     Machine m;
-    m.exclusive = wanted.exclusive;
+    m.organisation = wanted.organisation;
     m.threads_per_core = 1 + dice.below(2);
     const unsigned most = std::min(kMaxCores, kMaxProcessors / m.threads_per_core);
     m.cores = dice.percent(60) ? 1 + dice.below(4) : dice.percent(30) ? most : 1 + dice.below(most);

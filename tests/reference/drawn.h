@@ -13,7 +13,7 @@ namespace s80::reference {
 
 /// What a drawn case must be; the rest is free.
 struct Wanted {
-    bool exclusive = false;
+    Organisation organisation = Organisation::inclusive;
     std::size_t accesses = 1000;
     bool roomy_l2 = false;  ///< nothing is ever evicted from the L2
 };

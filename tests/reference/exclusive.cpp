@@ -39,6 +39,7 @@ bool ExclusiveHierarchy::l1_serves(unsigned core, const Access& access) {
     return true;
 }
 
+/// Textbooks: the caches are searched, and the line changes places with the victim of the L1.
 /// Ruby's order (MOESI_hammer): the other L1 gives the line up first, then the L1 makes room, and only then
 /// the L2 is searched. Each step may evict from the L2, the wanted line included.
 Hierarchy::Service ExclusiveHierarchy::beyond_l1(unsigned core, const Access& access) {
@@ -48,6 +49,21 @@ Hierarchy::Service ExclusiveHierarchy::beyond_l1(unsigned core, const Access& ac
         return found(core, access, *block);
     }
     auto& other = access.kind == Kind::ifetch ? cores_[core].l1d : cores_[core].l1i;
+    if (machine().organisation == Organisation::exclusive_textbook) {
+        auto taken = cores_[core].l2.remove(access.line);
+        taken = taken ? taken : other.remove(access.line);
+        if (const auto victim = l1.make_room(access.line)) {
+            move_to_l2(core, *victim);
+        }
+        if (taken) {
+            const Service service = found(core, access, *taken);
+            l1.insert(*taken);
+            return service;
+        }
+        const auto [service, block] = missed(core, access);
+        l1.insert(block);
+        return service;
+    }
     if (const auto block = other.remove(access.line)) {
         move_to_l2(core, *block);
     }

@@ -26,7 +26,7 @@ unsigned state_index(const std::string& counts_as) {
 }  // namespace
 
 std::unique_ptr<Hierarchy> Hierarchy::make(const Machine& machine, const Table& table) {
-    if (machine.exclusive) {
+    if (machine.organisation != Organisation::inclusive) {
         return std::make_unique<ExclusiveHierarchy>(machine, table);
     }
     return std::make_unique<InclusiveHierarchy>(machine, table);

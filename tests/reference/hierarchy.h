@@ -34,11 +34,14 @@ struct Shape {
     unsigned ways = 1;
 };
 
+/// Whether the L2 holds what the L1s hold. gem5 and textbook: the order of the moves of an exclusive L2.
+enum class Organisation { inclusive, exclusive_gem5, exclusive_textbook };
+
 struct Machine {
     unsigned cores = 1;
     unsigned threads_per_core = 1;
     Shape l1i, l1d, l2;
-    bool exclusive = false;
+    Organisation organisation = Organisation::inclusive;
     unsigned l2_hit = 0, memory = 0, cache = 0, upgrade = 0;  ///< stall cycles
 };
 

@@ -186,6 +186,14 @@ private:
 
 }  // namespace
 
+const char* organisation_name(Organisation organisation) {
+    switch (organisation) {
+        case Organisation::inclusive: return "inclusive";
+        case Organisation::exclusive_gem5: return "exclusive";
+        default: return "exclusive-textbook";
+    }
+}
+
 void showValue(const Case& c, std::ostream& out) {
     const Machine& m = c.machine;
     const auto shape = [&](const char* name, const Shape& s) {
@@ -195,7 +203,7 @@ void showValue(const Case& c, std::ostream& out) {
     shape("L1I", m.l1i);
     shape("L1D", m.l1d);
     shape("L2", m.l2);
-    out << (m.exclusive ? ", exclusive" : ", inclusive") << "; processor, access, line:\n";
+    out << ", " << organisation_name(m.organisation) << "; processor, access, line:\n";
     for (const Access& access : c.accesses) {
         out << "  " << show(access) << '\n';
     }
@@ -215,7 +223,7 @@ model::Machine model_machine(const Machine& machine) {
     m.l1i = geometry(machine.l1i);
     m.l1d = geometry(machine.l1d);
     m.l2 = geometry(machine.l2);
-    m.l2_inclusion = machine.exclusive ? "exclusive" : "inclusive";
+    m.l2_inclusion = organisation_name(machine.organisation);
     m.latency = {machine.l2_hit, machine.memory, machine.cache, machine.upgrade};
     m.check("the drawn machine");
     return m;

@@ -21,6 +21,11 @@ struct Case {
 /// For RapidCheck's counterexamples: the machine, then one line an access.
 void showValue(const Case& c, std::ostream& out);
 
+/// All of them, and the value of the model's machine key l2.inclusion.
+inline constexpr Organisation kOrganisations[] = {Organisation::inclusive, Organisation::exclusive_gem5,
+                                                  Organisation::exclusive_textbook};
+const char* organisation_name(Organisation organisation);
+
 /// The model's machine of that shape.
 model::Machine model_machine(const Machine& machine);
 /// The access as the model's recorder would write it.

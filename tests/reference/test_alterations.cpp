@@ -25,10 +25,10 @@ std::optional<model::Protocol> loaded(const std::string& text) {
     }
 }
 
-bool told_apart(const model::Protocol& altered, const Table& table, bool exclusive) {
+bool told_apart(const model::Protocol& altered, const Table& table, Organisation organisation) {
     for (int size = 0; size < kCases; ++size) {
         const Case c =
-            cases({exclusive, 500})(rc::Random(seed() + static_cast<std::uint64_t>(size)), size).value();
+            cases({organisation, 500})(rc::Random(seed() + static_cast<std::uint64_t>(size)), size).value();
         if (difference(c, altered, table)) {
             return true;
         }
@@ -48,8 +48,9 @@ class Alterations : public ::testing::TestWithParam<std::string> {};
 TEST_P(Alterations, OfEveryCellThatIsMetAreFound) {
     const auto path = std::string(S80_PROTOCOLS) + "/" + GetParam() + ".toml";
     const Table table = Table::read(path);
-    const bool exclusive = table.l2_inclusion == "exclusive";
-    ASSERT_FALSE(told_apart(model::Protocol::load(path), table, exclusive));
+    const auto organisation =
+        table.l2_inclusion == "exclusive" ? Organisation::exclusive_gem5 : Organisation::inclusive;
+    ASSERT_FALSE(told_apart(model::Protocol::load(path), table, organisation));
     EXPECT_EQ(table.unmet(), std::vector<std::string>());
     unsigned refused = 0;
     unsigned played = 0;
@@ -63,7 +64,7 @@ TEST_P(Alterations, OfEveryCellThatIsMetAreFound) {
         if (without_effect(GetParam(), alteration)) {
             continue;
         }
-        EXPECT_TRUE(told_apart(*protocol, table, exclusive)) << GetParam() << ": " << alteration.what;
+        EXPECT_TRUE(told_apart(*protocol, table, organisation)) << GetParam() << ": " << alteration.what;
     }
     std::cout << GetParam() << ": " << played << " alterations played, " << refused
               << " refused by the loader\n";
@@ -87,7 +88,7 @@ std::vector<std::string> names() {
 }
 
 /// A difference, other than that the altered protocol turned out to be unsound.
-std::optional<std::string> disagreement(const Alteration& alteration, bool exclusive) {
+std::optional<std::string> disagreement(const Alteration& alteration, Organisation organisation) {
     const test::TemporaryFile file(alteration.text);
     const auto protocol = loaded(alteration.text);
     if (!protocol) {
@@ -96,7 +97,7 @@ std::optional<std::string> disagreement(const Alteration& alteration, bool exclu
     const Table table = Table::read(file.path());
     for (int size = 0; size < 4; ++size) {
         const Case c =
-            cases({exclusive, 300})(rc::Random(seed() + static_cast<std::uint64_t>(size)), size).value();
+            cases({organisation, 300})(rc::Random(seed() + static_cast<std::uint64_t>(size)), size).value();
         const auto found = difference(c, *protocol, table);
         if (found && !found->starts_with("reference: ") && !found->starts_with("model: ")) {
             return alteration.what + ": " + *found;
@@ -110,11 +111,11 @@ std::optional<std::string> disagreement(const Alteration& alteration, bool exclu
 TEST_P(Alterations, AreReadAlikeByModelAndReference) {
     const auto path = std::string(S80_PROTOCOLS) + "/" + GetParam() + ".toml";
     const Table table = Table::read(path);
-    for (const bool exclusive : {false, true}) {
-        told_apart(model::Protocol::load(path), table, exclusive);  // so that the cells are met
+    for (const Organisation organisation : kOrganisations) {
+        told_apart(model::Protocol::load(path), table, organisation);  // so that the cells are met
         for (const Alteration& alteration : alterations(path, table)) {
-            const auto found = disagreement(alteration, exclusive);
-            EXPECT_FALSE(found) << GetParam() << (exclusive ? ", exclusive: " : ", inclusive: ") << *found;
+            const auto found = disagreement(alteration, organisation);
+            EXPECT_FALSE(found) << GetParam() << ", " << organisation_name(organisation) << ": " << *found;
         }
     }
 }

@@ -82,9 +82,9 @@ std::optional<std::string> loss(const Case& c, const model::Protocol& protocol) 
 TEST(Filtered, PlaysToTheSameCountsBehindTheL1s) {
     for (const auto& path : shipped_tables()) {
         const auto protocol = model::Protocol::load(path);
-        for (const bool exclusive : {false, true}) {
-            const auto name = protocol.name() + (exclusive ? ", exclusive L2" : ", inclusive L2");
-            const auto found = counterexample(name, {exclusive, kAccesses, true}, kCases,
+        for (const Organisation organisation : kOrganisations) {
+            const auto name = protocol.name() + ", L2 " + organisation_name(organisation);
+            const auto found = counterexample(name, {organisation, kAccesses, true}, kCases,
                                               [&](const Case& c) { return loss(c, protocol); });
             EXPECT_FALSE(found) << name << ": " << *found;
         }

@@ -122,6 +122,12 @@ def test_exclusive_l2_takes_the_victim_before_it_gives_the_line(tmp_path: Path) 
     assert all(map(is_miss, lesson.steps))
 
 
+def test_exclusive_l2_in_textbook_order_changes_places_with_the_victim(tmp_path: Path) -> None:
+    sets = f"{SMALL} l2.size=256 l2.ways=4 l2.inclusion=exclusive-textbook"
+    lesson = played(tmp_path, *addresses("load", *range(5), *range(5), *range(5)), protocol="mesi", sets=sets)
+    assert [is_miss(step) for step in lesson.steps] == [True] * 5 + [False] * 10
+
+
 CHI = """name = "chi"
 description = "States of CHI"
 [states]

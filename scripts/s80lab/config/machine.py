@@ -42,9 +42,14 @@ class Cache(Strict):
 
 
 class L2(Cache):
-    """The L2 of a core. inclusion: whether the L2 includes or excludes the blocks of the L1s."""
+    """The L2 of a core.
 
-    inclusion: Literal["inclusive", "exclusive"] = "inclusive"
+    inclusion: whether the L2 includes or excludes the blocks of the L1s. `exclusive`: in the order of gem5's
+        MOESI_hammer, the victim of the L1 enters the L2 before the L2 is searched. `exclusive-textbook`: the L2 is
+        searched first, and the block changes places with the victim.
+    """
+
+    inclusion: Literal["inclusive", "exclusive", "exclusive-textbook"] = "inclusive"
 
 
 class Replacement(Strict):

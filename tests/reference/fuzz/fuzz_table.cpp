@@ -45,7 +45,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         return -1;  // not for the corpus
     }
     const s80::test::MemoryFile file(data, size);
-    for (const char* inclusion : {"inclusive", "exclusive"}) {
+    for (const char* inclusion : {"inclusive", "exclusive", "exclusive-textbook"}) {
         try {
             play(Protocol::load(file.path()), inclusion);
         } catch (const Error&) {
