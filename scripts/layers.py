@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = (
-    *("base", "stream", "stats", "machine", "cache", "coherence", "memory", "timing", "observe", "checkpoint"),
+    *("base", "stream", "stats", "cache", "machine", "coherence", "memory", "timing", "observe", "checkpoint"),
     *("trace", "replay", "warm", "plugin"),
 )
 """The folders of `src`, from the lowest to the highest."""

@@ -9,8 +9,8 @@
 
 #include "base/host_memory.h"
 #include "base/types.h"
+#include "cache/geometry.h"
 #include "cache/replacement.h"
-#include "machine/geometry.h"
 
 namespace s80::model {
 
@@ -27,9 +27,10 @@ struct Block {
 };
 static_assert(sizeof(Block) == 2);
 
-/// All data of a set are adjacent, so that a look-up touches one line of the host's cache: the replacement
-/// state (32 bits, or 64 for more than 8 ways), the tags, and the blocks, padded to a power of two. Functions
-/// that every access uses are force-inlined, because g++ would call them on accesses that leave the L1.
+/// All data of a set are adjacent, so that a look-up touches one line of the host's cache: the tags, the
+/// replacement state (32 bits, 64, or as many words as the policy needs), and the blocks, padded to a power
+/// of two. Functions that every access uses are force-inlined, because g++ would call them on accesses that
+/// leave the L1.
 class Cache {
 public:
     /// One way of one set. Valid as long as the cache.
@@ -40,22 +41,22 @@ public:
     };
 
     /// The memory that a cache of this geometry needs.
-    static std::size_t bytes(const CacheGeometry& g, unsigned line_bytes) {
-        return g.sets(line_bytes) * stride(g.ways);
+    static std::size_t bytes(const CacheGeometry& g, unsigned line_bytes, Policy policy) {
+        return g.sets(line_bytes) * stride(policy, g.ways);
     }
 
     /// `memory`: that many bytes, aligned to the host's cache lines. They must outlive the cache.
     Cache(const CacheGeometry& g, unsigned line_bytes, Policy policy, std::byte* memory)
         : memory_(memory),
           mask_(g.sets(line_bytes) - 1),
-          shift_(static_cast<unsigned>(std::countr_zero(stride(g.ways)))),
+          shift_(static_cast<unsigned>(std::countr_zero(stride(policy, g.ways)))),
           ways_(g.ways),
           order_at_(g.ways * static_cast<unsigned>(sizeof(Line))),
-          blocks_at_(order_at_ + order_bytes(g.ways)),
+          blocks_at_(order_at_ + static_cast<unsigned>(Replacement::bytes(policy, g.ways))),
           two_orders_(policy == Policy::lru && g.ways == 2),
           replacement_(policy, g.ways) {
         for (Line set = 0; set <= mask_; ++set) {
-            set_order(set_of(set), replacement_.initial());
+            replacement_.init(order(set_of(set)));
             for (unsigned way = 0; way < ways_; ++way) {
                 line(Slot{set_of(set), way}) = kNoLine;
             }
@@ -106,9 +107,7 @@ public:
             std::memcpy(slot.set + order_at_, &order, sizeof order);
             return;
         }
-        std::uint64_t state = order(slot.set);
-        replacement_.touch(state, slot.way);
-        set_order(slot.set, state);
+        replacement_.touch(order(slot.set), slot.way);
     }
     void drop(Slot slot) const { put(slot, kNoLine, Block{}); }
     /// Does nothing if the cache does not hold the line.
@@ -137,9 +136,9 @@ public:
     /// used first.
     template <class Fn>
     void each_oldest_first(Line line, Fn&& fn) const {
-        const std::uint64_t ages = order(set_of(line));
+        const std::byte* const order = this->order(set_of(line));
         for (unsigned newer = ways_; newer-- > 0;) {
-            const Slot slot = at(line, Replacement::way_by_recency(ages, newer));
+            const Slot slot = at(line, Lru::way_by_recency(order, ways_, newer));
             if (this->line(slot) != kNoLine) {
                 fn(slot);
             }
@@ -151,9 +150,8 @@ public:
     Replacement& replacement() { return replacement_; }
 
 private:
-    static unsigned order_bytes(unsigned ways) { return ways <= 8 ? 4 : 8; }
-    static std::size_t stride(unsigned ways) {
-        return std::bit_ceil(order_bytes(ways) + ways * (sizeof(Line) + sizeof(Block)));
+    static std::size_t stride(Policy policy, unsigned ways) {
+        return std::bit_ceil(Replacement::bytes(policy, ways) + ways * (sizeof(Line) + sizeof(Block)));
     }
 
     std::byte* set_of(Line line) const {
@@ -161,22 +159,7 @@ private:
     }
     static Line* tags(std::byte* set) { return reinterpret_cast<Line*>(set); }
 
-    std::uint64_t order(const std::byte* set) const {
-        std::uint64_t order = 0;
-        if (ways_ <= 8) {
-            std::memcpy(&order, set + order_at_, 4);  // little-endian, as x86 is
-        } else {
-            std::memcpy(&order, set + order_at_, 8);
-        }
-        return order;
-    }
-    void set_order(std::byte* set, std::uint64_t order) const {
-        if (ways_ <= 8) {
-            std::memcpy(set + order_at_, &order, 4);
-        } else {
-            std::memcpy(set + order_at_, &order, 8);
-        }
-    }
+    std::byte* order(std::byte* set) const { return set + order_at_; }
 
     /// The ways with that tag, one bit each. The matching way cannot be predicted, so common associativities
     /// are searched without branches.

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Size, associativity and replacement policy of a cache, as a machine file states them.
+// Size and associativity of a cache, as a machine file states them.
 #pragma once
 #include <cstdint>
 
 namespace s80::model {
 
-enum class Policy : std::uint8_t { lru, plru, random };
-inline constexpr unsigned kMaxWays = 16;
+/// Of an L1: an event of an L1-filtered epoch has 4 bits for the way (Event::l1_way).
+inline constexpr unsigned kMaxL1Ways = 16;
+/// Of any other cache.
+inline constexpr unsigned kMaxWays = 32;
 
 struct CacheGeometry {
     std::uint64_t bytes = 0;

@@ -1,94 +1,94 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Replacement policies behind one small interface, with 64 bits of state per set.
+// The list of replacement policies, and the one that a cache uses.
 #pragma once
-#include <bit>
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
-#include "machine/geometry.h"
+#include "cache/replacement/lru.h"
+#include "cache/replacement/plru.h"
+#include "cache/replacement/random.h"
 
 namespace s80::model {
 
-/// lru: a list of way numbers, 4 bits each, the most recently used lowest.
-/// plru: a binary tree of bits, each of which points to the half that will be evicted from next.
-/// random: one xorshift generator for the whole cache, seeded with a constant.
+/// In the order of kPolicies. State files have these numbers: append new ones.
+enum class Policy : std::uint8_t { lru, plru, random };
+
+/// A policy is a class with static members only:
+/// - kName: in machine files. kForeseeable: whether the state of a set determines the next victim.
+/// - objection(ways): what the policy needs of the number of ways; null: nothing.
+/// - bits(ways): how many bits a set needs. 64 bits fit into one word (set_state.h).
+/// - init(set, ways): the state of a set in which no way has been used yet.
+/// - touch(set, ways, way): an access finds or fills the way.
+/// - victim(set, ways, common): the way to evict from a set whose ways are all in use. `common`: 64 bits of
+/// the
+///   whole cache, which the policy may change if it is not foreseeable.
+template <class... Policies>
+struct PolicyList {
+    static constexpr std::array kNames{Policies::kName...};
+
+    /// Calls `fn(policy)` with a value of the policy's class.
+    template <class Fn>
+    [[gnu::always_inline]] static decltype(auto) call(Policy policy, Fn&& fn) {
+        return call_one<Fn, Policies...>(static_cast<unsigned>(policy), fn);
+    }
+
+private:
+    template <class Fn, class First, class... Rest>
+    [[gnu::always_inline]] static decltype(auto) call_one(unsigned number, Fn& fn) {
+        if constexpr (sizeof...(Rest) == 0) {
+            return fn(First{});
+        } else {
+            return number == 0 ? fn(First{}) : call_one<Fn, Rest...>(number - 1, fn);
+        }
+    }
+};
+using Policies = PolicyList<Lru, Plru, Random>;
+
 class Replacement {
 public:
     Replacement(Policy policy, unsigned ways) : policy_(policy), ways_(ways) {}
 
-    /// The state of a set in which no way has been used yet.
-    std::uint64_t initial() const {
-        if (policy_ != Policy::lru) {
-            return 0;
-        }
-        std::uint64_t order = 0;
-        for (unsigned i = 0; i < ways_; ++i) {
-            order |= static_cast<std::uint64_t>(i) << (4 * i);
-        }
-        return order;
+    /// What the policy needs of the number of ways; null: nothing.
+    static const char* objection(Policy policy, unsigned ways) {
+        return Policies::call(policy, [&](auto p) { return p.objection(ways); });
+    }
+    /// Bytes of a set's state: at least 4, above 8 ways at least 8.
+    static std::size_t bytes(Policy policy, unsigned ways) {
+        const std::size_t bits = Policies::call(policy, [&](auto p) { return p.bits(ways); });
+        const std::size_t words = (bits + 63) / 64;
+        return ways <= 8 && bits <= 32 ? 4 : 8 * std::max<std::size_t>(words, 1);
     }
 
-    void touch(std::uint64_t& set, unsigned way) const {
-        if (policy_ == Policy::lru) {
-            if ((set & 15) == way) {
-                return;
-            }
-            // Where in the list it stands: of `differs` the lowest digit that is zero, found without a loop.
-            constexpr std::uint64_t kOnes = 0x1111'1111'1111'1111U;
-            const std::uint64_t differs = set ^ way * kOnes;
-            const auto at =
-                static_cast<unsigned>(std::countr_zero((differs - kOnes) & ~differs & kOnes << 3)) & ~3U;
-            const std::uint64_t newer = set & ((std::uint64_t{1} << at) - 1);
-            const std::uint64_t older = set & -(std::uint64_t{16} << at);
-            set = older | newer << 4 | way;
-        } else if (policy_ == Policy::plru) {
-            unsigned node = 1;
-            for (unsigned half = ways_ / 2; half != 0; half /= 2) {
-                const bool right = (way & half) != 0;
-                set = right ? set & ~(std::uint64_t{1} << node) : set | std::uint64_t{1} << node;
-                node = node * 2 + (right ? 1 : 0);
-            }
-        }
+    void init(std::byte* set) const {
+        Policies::call(policy_, [&](auto p) { p.init(set, ways_); });
     }
-
-    /// lru only: the way that `newer` other ways were used after.
-    static unsigned way_by_recency(std::uint64_t set, unsigned newer) {
-        return static_cast<unsigned>(set >> (4 * newer)) & 15;
+    [[gnu::always_inline]] void touch(std::byte* set, unsigned way) const {
+        Policies::call(
+            policy_, [&](auto p) __attribute__((always_inline)) { p.touch(set, ways_, way); });
     }
-
     /// The way to evict from a set whose ways are all in use.
-    unsigned victim(std::uint64_t set) {
-        if (foreseeable()) {
-            return next_victim(set);
-        }
-        random_ ^= random_ << 13;
-        random_ ^= random_ >> 7;
-        random_ ^= random_ << 17;
-        return static_cast<unsigned>(random_ % ways_);
+    unsigned victim(const std::byte* set) {
+        return Policies::call(policy_, [&](auto p) { return p.victim(set, ways_, common_); });
     }
-
     /// Whether the state of a set determines its next victim.
-    bool foreseeable() const { return policy_ != Policy::random; }
-    unsigned next_victim(std::uint64_t set) const {
-        if (policy_ == Policy::lru) {
-            return way_by_recency(set, ways_ - 1);
-        }
-        unsigned node = 1;
-        unsigned way = 0;
-        for (unsigned half = ways_ / 2; half != 0; half /= 2) {
-            const bool right = (set >> node & 1) != 0;
-            way |= right ? half : 0;
-            node = node * 2 + (right ? 1 : 0);
-        }
-        return way;
+    bool foreseeable() const {
+        return Policies::call(policy_, [](auto p) { return p.kForeseeable; });
+    }
+    unsigned next_victim(const std::byte* set) const {
+        std::uint64_t common = common_;
+        return Policies::call(policy_, [&](auto p) { return p.victim(set, ways_, common); });
     }
 
-    std::uint64_t random_state() const { return random_; }
-    void set_random_state(std::uint64_t state) { random_ = state; }
+    /// The state that belongs to no set, for a file.
+    std::uint64_t common_state() const { return common_; }
+    void set_common_state(std::uint64_t state) { common_ = state; }
 
 private:
     Policy policy_;
     unsigned ways_;
-    std::uint64_t random_ = 0x9e3779b97f4a7c15U;
+    std::uint64_t common_ = 0x9e3779b97f4a7c15U;
 };
 
 }  // namespace s80::model

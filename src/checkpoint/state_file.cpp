@@ -150,7 +150,7 @@ Extra pack(const Player& player, Hierarchy& h) {
         words.insert(words.end(), {pace.busy, pace.instructions, static_cast<std::uint64_t>(pace.lead)});
     }
     words.insert(words.end(), clock.base.begin(), clock.base.end());
-    h.each_cache([&](Cache& cache) { words.push_back(cache.replacement().random_state()); });
+    h.each_cache([&](Cache& cache) { words.push_back(cache.replacement().common_state()); });
     return words;
 }
 
@@ -169,7 +169,7 @@ void unpack(const Extra& words, Player& player, Hierarchy& h) {
     clock.base.assign(at, at + h.machine().cores());
     at += h.machine().cores();
     player.set_clock(clock);
-    h.each_cache([&](Cache& cache) { cache.replacement().set_random_state(*at++); });
+    h.each_cache([&](Cache& cache) { cache.replacement().set_common_state(*at++); });
 }
 
 }  // namespace

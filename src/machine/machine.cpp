@@ -25,10 +25,12 @@ CacheGeometry geometry(const Keys& keys, const std::string& cache) {
     return {keys.positive(cache + ".size"), keys.number(cache + ".ways")};
 }
 
-void check_geometry(const std::string& where, const char* name, const CacheGeometry& g, unsigned line_bytes) {
-    if (g.ways == 0 || g.ways > kMaxWays) {
+void check_geometry(const std::string& where, const char* name, const CacheGeometry& g, const Machine& m,
+                    unsigned most_ways) {
+    const unsigned line_bytes = m.line_bytes;
+    if (g.ways == 0 || g.ways > most_ways) {
         throw Error(where + ": " + name + ".ways is " + std::to_string(g.ways) + ", allowed are 1 to " +
-                    std::to_string(kMaxWays));
+                    std::to_string(most_ways));
     }
     if (g.bytes > kMaxCacheBytes) {
         throw Error(where + ": " + name + ".size is " + std::to_string(g.bytes) + " bytes, at most " +
@@ -39,6 +41,10 @@ void check_geometry(const std::string& where, const char* name, const CacheGeome
         throw Error(where + ": " + name + " of " + std::to_string(g.bytes) + " bytes, " +
                     std::to_string(g.ways) + " ways and lines of " + std::to_string(line_bytes) +
                     " bytes has no power-of-two number of sets");
+    }
+    if (const char* const objection = Replacement::objection(m.policy, g.ways)) {
+        throw Error(where + ": replacement.policy " + Policies::kNames[static_cast<unsigned>(m.policy)] +
+                    " " + objection);
     }
 }
 
@@ -101,16 +107,14 @@ Machine read_machine(Keys keys) {
 }  // namespace
 
 Policy parse_policy(const std::string& word, const std::string& where) {
-    if (word == "lru") {
-        return Policy::lru;
+    std::string names;
+    for (unsigned number = 0; number < Policies::kNames.size(); ++number) {
+        if (word == Policies::kNames[number]) {
+            return static_cast<Policy>(number);
+        }
+        names += (number == 0 ? "" : ", ") + std::string(Policies::kNames[number]);
     }
-    if (word == "plru") {
-        return Policy::plru;
-    }
-    if (word == "random") {
-        return Policy::random;
-    }
-    throw Error(where + ": replacement.policy is '" + word + "'; allowed: lru, plru, random");
+    throw Error(where + ": replacement.policy is '" + word + "'; allowed: " + names);
 }
 
 unsigned Machine::line_shift() const {
@@ -151,14 +155,9 @@ void Machine::check(const std::string& where) const {
                     std::to_string(kMaxService) + " cycles, and bandwidth.banks from 1 to " +
                     std::to_string(kMaxBanks));
     }
-    check_geometry(where, "l1i", l1i, line_bytes);
-    check_geometry(where, "l1d", l1d, line_bytes);
-    check_geometry(where, "l2", l2, line_bytes);
-    for (const auto* g : {&l1i, &l1d, &l2}) {
-        if (policy == Policy::plru && !std::has_single_bit(g->ways)) {
-            throw Error(where + ": replacement.policy plru needs a power-of-two number of ways");
-        }
-    }
+    check_geometry(where, "l1i", l1i, *this, kMaxL1Ways);
+    check_geometry(where, "l1d", l1d, *this, kMaxL1Ways);
+    check_geometry(where, "l2", l2, *this, kMaxWays);
 }
 
 Machine Machine::load(const std::string& path) {

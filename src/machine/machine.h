@@ -6,7 +6,8 @@
 #include <string>
 
 #include "base/types.h"
-#include "machine/geometry.h"
+#include "cache/geometry.h"
+#include "cache/replacement.h"
 #include "machine/keys.h"
 
 namespace s80::model {

@@ -6,8 +6,8 @@ namespace s80::model {
 namespace {
 
 std::size_t core_bytes(const Machine& m) {
-    return Cache::bytes(m.l1i, m.line_bytes) + Cache::bytes(m.l1d, m.line_bytes) +
-           Cache::bytes(m.l2, m.line_bytes);
+    return Cache::bytes(m.l1i, m.line_bytes, m.policy) + Cache::bytes(m.l1d, m.line_bytes, m.policy) +
+           Cache::bytes(m.l2, m.line_bytes, m.policy);
 }
 
 Machine with_spares(Machine machine, Spares spares) {
@@ -44,7 +44,7 @@ Hierarchy::Hierarchy(const Machine& machine, const Protocol& protocol, std::size
     std::byte* at = memory_.data();
     const auto cache = [&](const CacheGeometry& g) {
         std::byte* mine = at;
-        at += Cache::bytes(g, machine.line_bytes);
+        at += Cache::bytes(g, machine.line_bytes, machine.policy);
         return Cache(g, machine.line_bytes, machine.policy, mine);
     };
     cores_.reserve(machine_.cores());

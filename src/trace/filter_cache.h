@@ -21,7 +21,7 @@ public:
           mask_(g.sets(line_bytes) - 1),
           replacement_(cores, model::Replacement(policy, g.ways)),
           lines_(static_cast<std::size_t>(mask_ + 1) * cores * ways_, model::kNoLine),
-          sets_(static_cast<std::size_t>(mask_ + 1) * cores, Set{replacement_[0].initial(), 0, 0}) {}
+          sets_(static_cast<std::size_t>(mask_ + 1) * cores, Set{initial(), 0, 0}) {}
 
     /// One core's ways for a line.
     std::size_t set(unsigned core, model::Line line) const {
@@ -49,7 +49,7 @@ public:
         return found;
     }
     void touch(unsigned core, std::size_t set, unsigned way) {
-        replacement_[core].touch(sets_[set].order, way);
+        replacement_[core].touch(order(sets_[set]), way);
     }
 
     bool writable(std::size_t set, unsigned way) const { return (sets_[set].writable >> way & 1) != 0; }
@@ -72,7 +72,7 @@ public:
             ++way;
         }
         if (way == ways_) {
-            way = replacement_[core].victim(sets_[set].order);
+            way = replacement_[core].victim(order(sets_[set]));
         }
         lines_[set * ways_ + way] = line;
         forbid_writes(set, way);
@@ -110,6 +110,14 @@ private:
         std::uint32_t writable;  ///< one bit per way
         std::uint32_t doubtful;  ///< one bit per way
     };
+    static_assert(model::kMaxL1Ways <= model::Lru::kDigits, "the state of a set is one word");
+    static std::byte* order(Set& set) { return reinterpret_cast<std::byte*>(&set.order); }
+    std::uint64_t initial() const {
+        Set set{};
+        replacement_[0].init(order(set));
+        return set.order;
+    }
+
     unsigned ways_;
     unsigned cores_;
     model::Line mask_;

@@ -294,7 +294,7 @@ def test_signal_during_imports_prints_no_traceback(empty: Lab, module: str, ends
         (["knockout", "imapb", "--boots", "1-3"], "--boots 1-3: write whole numbers separated by commas"),
         (["run", "imapb", "--boots", "0"], "--boots 0: write whole numbers from 1 to"),
         (["run", "imapb", "--boots", "2", "--until", "2%"], "--boots cannot be combined with --until; omit one"),
-        (["run", "imapb", "--set", "l2.ways=17"], "key `l2.ways`: `17` is not allowed; write a number of at most 16"),
+        (["run", "imapb", "--set", "l2.ways=33"], "key `l2.ways`: `33` is not allowed; write a number of at most 32"),
         (["run", "imapb", "--set", "l2.size=2MiB,4MiB"], "use `s80lab explore CAPTURE --vary KEY=VALUES`, or [sweep]"),
         (
             ["run", "imapb", "--set", "l2.inclusion=inclusiv"],

@@ -102,7 +102,7 @@ def test_unknown_machine_key_is_refused(key: str, message: str) -> None:
             {"processors.threads_per_core": 4},
             r"processors.count = 18 must be a multiple of processors.threads_per_core = 4",
         ),
-        ({"l2.ways": 17}, r"l2.ways.*at most 16"),
+        ({"l2.ways": 33}, r"l2.ways.*at most 32"),
         ({"l2.size": "128GiB"}, r"l2.size.*at most 68719476736"),
         ({"line_bytes": 16}, r"line_bytes.*at least 32"),
         ({"line_bytes": 2048}, r"line_bytes.*at most 1024"),

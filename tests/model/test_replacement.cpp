@@ -4,13 +4,32 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "cache/geometry.h"
 #include "machine/machine.h"
 
 namespace s80::model {
 
+namespace {
+
+/// The state of one set.
+class SetState {
+public:
+    explicit SetState(const Replacement& policy) { policy.init(bytes_.data()); }
+    operator std::byte*() { return bytes_.data(); }
+
+private:
+    std::array<std::byte, 64> bytes_{};
+};
+
+}  // namespace
+
 TEST(Lru, EvictsTheLeastRecentlyUsed) {
     Replacement r(Policy::lru, 4);
-    auto set = r.initial();
+    SetState set(r);
     EXPECT_EQ(r.victim(set), 3U);  // untouched: order 0 1 2 3
     r.touch(set, 3);               // 3 0 1 2
     EXPECT_EQ(r.victim(set), 2U);
@@ -25,7 +44,7 @@ TEST(Lru, EvictsTheLeastRecentlyUsed) {
 
 TEST(Lru, SixteenWaysUseTheWholeWord) {
     Replacement r(Policy::lru, 16);
-    auto set = r.initial();
+    SetState set(r);
     r.touch(set, 15);
     EXPECT_EQ(r.victim(set), 14U);
     for (unsigned way = 0; way < 16; ++way) {
@@ -34,9 +53,32 @@ TEST(Lru, SixteenWaysUseTheWholeWord) {
     EXPECT_EQ(r.victim(set), 0U);
 }
 
+TEST(Lru, ThirtyTwoWaysAreInTheOrderOfTheirUse) {
+    Replacement r(Policy::lru, kMaxWays);
+    EXPECT_EQ(Replacement::bytes(Policy::lru, kMaxWays), kMaxWays);
+    SetState set(r);
+    std::vector<unsigned> recent(kMaxWays);
+    std::iota(recent.begin(), recent.end(), 0U);
+    for (unsigned n = 0; n < 1000; ++n) {
+        const unsigned way = n * n % 31 + n % 2;
+        r.touch(set, way);
+        recent.erase(std::find(recent.begin(), recent.end(), way));
+        recent.insert(recent.begin(), way);
+        ASSERT_EQ(r.victim(set), recent.back());
+    }
+}
+
+TEST(Replacement, StateOfASetKeepsItsSizeOfOlderFiles) {
+    for (const Policy policy : {Policy::lru, Policy::plru, Policy::random}) {
+        EXPECT_EQ(Replacement::bytes(policy, 8), 4U);
+        EXPECT_EQ(Replacement::bytes(policy, 9), 8U);
+        EXPECT_EQ(Replacement::bytes(policy, 16), 8U);
+    }
+}
+
 TEST(Plru, PointsAwayFromTheLastUse) {
     Replacement r(Policy::plru, 4);
-    auto set = r.initial();
+    SetState set(r);
     EXPECT_EQ(r.victim(set), 0U);
     r.touch(set, 0);
     EXPECT_EQ(r.victim(set), 2U);
@@ -51,8 +93,8 @@ TEST(Random, IsTheSameEveryTimeAndReachesEveryWay) {
     Replacement b(Policy::random, 4);
     unsigned seen = 0;
     for (int i = 0; i < 100; ++i) {
-        const unsigned way = a.victim(0);
-        EXPECT_EQ(way, b.victim(0));
+        const unsigned way = a.victim(nullptr);
+        EXPECT_EQ(way, b.victim(nullptr));
         ASSERT_LT(way, 4U);
         seen |= 1U << way;
     }

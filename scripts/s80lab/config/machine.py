@@ -16,7 +16,7 @@ from s80lab.base.strict import Size, Strict, find_or_file, load, parse_toml, rea
 
 GIB = 1 << 30
 # What the model is made for (src/base/types.h, replacement.h, machine.cpp).
-PROCESSORS, WAYS, CACHE_BYTES, LINE_BYTES = 32, 16, 64 * GIB, (32, 1024)
+PROCESSORS, L1_WAYS, WAYS, CACHE_BYTES, LINE_BYTES = 32, 16, 32, 64 * GIB, (32, 1024)
 TLB_ENTRIES = 1024
 SERVICE, BANKS = 1_000_000, 1024
 LARGEST_CLOCK_SHIFT = 10  # as in src/plugin/arguments.cpp
@@ -38,7 +38,7 @@ class Cache(Strict):
     """Size and associativity of one cache."""
 
     size: Annotated[Size, Field(le=CACHE_BYTES)]
-    ways: int = Field(ge=1, le=WAYS)
+    ways: int = Field(ge=1, le=L1_WAYS)
 
 
 class L2(Cache):
@@ -49,6 +49,7 @@ class L2(Cache):
         searched first, and the block changes places with the victim.
     """
 
+    ways: int = Field(ge=1, le=WAYS)
     inclusion: Literal["inclusive", "exclusive", "exclusive-textbook"] = "inclusive"
 
 
