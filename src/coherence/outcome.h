@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The result of one access: who serviced it, in which state, and how long it stalled.
 #pragma once
+#include <array>
 #include <cstdint>
 
 #include "base/core_set.h"
@@ -11,7 +12,8 @@ namespace s80::model {
 
 inline constexpr std::uint8_t kNobody = 0xff;
 
-/// What an access did. The default value is an access that its L1 satisfied. Small enough for two registers.
+/// What an access did. The default value is an access that its L1 satisfied. Passed by reference beyond the
+/// L1: to pack it into registers for each return costs more than the calls.
 struct Outcome {
     unsigned stall = 0;                   ///< cycles
     Place place = Place::l1;              ///< from where the data came
@@ -32,18 +34,13 @@ struct Labels {
     Service service = Service::l2;   ///< for which it stalled
 };
 
-/// The only place of the model that knows how the labels follow from an outcome.
+/// The only place of the model that knows how the labels follow from an outcome. Without branches, because
+/// the place of an access cannot be predicted.
 constexpr Labels labels(const Outcome& outcome) {
-    Labels labels;
-    if (outcome.supplier != kNobody) {
-        labels.source = static_cast<Source>(1 + static_cast<unsigned>(outcome.state));
-    }
-    switch (outcome.place) {
-        case Place::memory: labels.service = Service::memory; break;
-        case Place::peer: labels.service = Service::cache; break;
-        default: labels.service = outcome.upgraded() ? Service::upgrade : Service::l2;
-    }
-    return labels;
+    constexpr std::array kService{Service::l2, Service::l2, Service::cache, Service::memory};  // by place
+    const bool supplied = outcome.supplier != kNobody;
+    return {static_cast<Source>(supplied ? 1 + static_cast<unsigned>(outcome.state) : 0),
+            outcome.upgraded() ? Service::upgrade : kService[static_cast<unsigned>(outcome.place)]};
 }
 
 }  // namespace s80::model

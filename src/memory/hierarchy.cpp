@@ -71,26 +71,23 @@ void Hierarchy::no_such_way(unsigned way) const {
 }
 
 /// An L1 miss, or (slot: where the line is) a store that lacks permission.
-Outcome Hierarchy::beyond_l1(Access a, Cache::Slot slot) {
-    if (!slot) {
-        ++stats_.kind(Stat::l1_misses, a.core, a.context, a.kind);
-    }
-    ++stats_.kind(Stat::l2_accesses, a.core, a.context, a.kind);
-    const Outcome outcome = private_->access(a, slot, *home_);
+void Hierarchy::beyond_l1(Access a, Cache::Slot slot, Outcome& outcome) {
+    private_->access(a, slot, *home_, outcome);
     const auto [source, service] = labels(outcome);
-    if (outcome.missed()) {
-        ++stats_.kind(Stat::l2_misses, a.core, a.context, a.kind);
-        ++stats_.source(a.core, a.context, a.kind, source);
-        ++stats_.entry_source(a.context, source);
-    } else if (outcome.upgraded()) {
-        ++stats_.group(Stat::upgrades, a.core, a.context);
-        ++stats_.entry(Stat::entry_upgrades, a.context);
-    }
+    // Without branches, because the place of an access cannot be predicted.
+    const std::uint64_t missed = outcome.missed() ? 1 : 0;
+    const std::uint64_t upgraded = outcome.upgraded() ? 1 : 0;
+    stats_.kind(Stat::l1_misses, a.core, a.context, a.kind) += slot ? 0 : 1;
+    stats_.kind(Stat::l2_accesses, a.core, a.context, a.kind) += 1;
+    stats_.kind(Stat::l2_misses, a.core, a.context, a.kind) += missed;
+    stats_.source(a.core, a.context, a.kind, source) += missed;
+    stats_.entry_source(a.context, source) += missed;
+    stats_.group(Stat::upgrades, a.core, a.context) += upgraded;
+    stats_.entry(Stat::entry_upgrades, a.context) += upgraded;
     stalled(a.core, a.context, a.kind, service, outcome.stall);
     if (prefetcher_) [[unlikely]] {
         prefetch(a, outcome);
     }
-    return outcome;
 }
 
 void Hierarchy::prefetch(Access a, const Outcome& outcome) {

@@ -46,11 +46,12 @@ public:
 
     /// Performs one access of a core.
     Outcome access(unsigned core, Line line, Kind kind, Context context) {
+        Outcome outcome;
         const Cache::Slot slot = cores_[core].l1(kind).find(line);
-        if (satisfies(cores_[core].l1(kind), slot, kind)) {
-            return {};
+        if (!satisfies(cores_[core].l1(kind), slot, kind)) {
+            beyond_l1({line, kind, context, static_cast<std::uint8_t>(core), kAnyWay}, slot, outcome);
         }
-        return beyond_l1({line, kind, context, static_cast<std::uint8_t>(core), kAnyWay}, slot);
+        return outcome;
     }
 
     /// Direct access to the L1s of one core, for code that accesses them repeatedly.
@@ -78,14 +79,14 @@ public:
         if (way >= l1.ways()) [[unlikely]] {
             no_such_way(way);
         }
+        Outcome outcome;
         const Cache::Slot slot = l1.at(line, way);
         const bool held = l1.line(slot) == line;
-        if (held && (kind != Kind::store || l1.block(slot).writable)) {
-            return {};
+        if (!held || (kind == Kind::store && !l1.block(slot).writable)) {
+            beyond_l1({line, kind, context, static_cast<std::uint8_t>(core), static_cast<std::uint8_t>(way)},
+                      held ? slot : Cache::Slot{}, outcome);
         }
-        return beyond_l1(
-            {line, kind, context, static_cast<std::uint8_t>(core), static_cast<std::uint8_t>(way)},
-            held ? slot : Cache::Slot{});
+        return outcome;
     }
 
     /// A device reads the line. A core that has it dirty writes it back and keeps it shared. No cache is
@@ -156,7 +157,7 @@ private:
     }
     void host_prefetch_others(unsigned core, Line line, CoreSet others) const;
     [[noreturn]] void no_such_way(unsigned way) const;
-    Outcome beyond_l1(Access a, Cache::Slot slot);
+    void beyond_l1(Access a, Cache::Slot slot, Outcome& outcome);
     void prefetch(Access a, const Outcome& outcome);
     void stalled(unsigned core, Context context, Kind kind, Service service, std::uint64_t cycles) {
         stats_.stall(core, context, kind, service) += cycles;

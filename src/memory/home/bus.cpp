@@ -21,11 +21,11 @@ void BusHome::take_note_of_time() {
     }
 }
 
-Reply BusHome::request(Access a, Bus bus) {
+Reply BusHome::request(Access a, Bus bus, Outcome& outcome) {
     Statistics& stats = parts_.stats;
     take_note_of_time();
     const bool holds = parts_.sharers.of(a.line).has(a.core);
-    Reply reply = snoop(a, bus, [&] { interconnect_.copied_to_memory(stats, a.line); });
+    Reply reply = snoop(a, bus, outcome, [&] { interconnect_.copied_to_memory(stats, a.line); });
     if (remembers_ && parts_.sharers.marked(a.line)) {
         if (bus == Bus::read) {
             reply.shared = true;
@@ -34,7 +34,6 @@ Reply BusHome::request(Access a, Bus bus) {
         }
     }
     parts_.sharers.add(a.line, a.core);
-    Outcome& outcome = reply.outcome;
     if (holds) {
         outcome.place = Place::l2;
         outcome.stall = parts_.topology.upgrade(a.core) + interconnect_.bus(stats);

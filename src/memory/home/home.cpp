@@ -3,10 +3,10 @@
 
 namespace s80::model {
 
-void Home::supplied(Reply& reply, Bus bus, State state) const {
+void Home::supplied(Reply& reply, Outcome& outcome, Bus bus, State state) const {
     const RemoteCell& cell = parts_.protocol.remote(bus, state);
-    ++parts_.stats.core(Stat::interventions, reply.outcome.supplier);
-    reply.outcome.state = parts_.protocol.state(state).counts_as;
+    ++parts_.stats.core(Stat::interventions, outcome.supplier);
+    outcome.state = parts_.protocol.state(state).counts_as;
     reply.gives = cell.gives;
     reply.given = cell.given;
 }

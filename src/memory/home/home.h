@@ -19,9 +19,8 @@
 
 namespace s80::model {
 
-/// The answer to a request.
+/// The answer to a request, for the state of the requester's block.
 struct Reply {
-    Outcome outcome;
     bool shared = false;  ///< another cache keeps a copy, or the home assumes so
     bool gives = false;   ///< the requester fills in the state `given`, not in the state of its own cell
     State given = 0;
@@ -50,9 +49,10 @@ public:
         moved_on_ = true;
     }
 
-    /// A core asks for a line, or for the permission to store to its copy. The home snoops the other sharers.
+    /// A core asks for a line, or for the permission to store to its copy. The home snoops the other sharers,
+    /// and fills in the outcome.
     /// It may recall any line but the requested one from any core.
-    virtual Reply request(Access access, Bus bus) = 0;
+    virtual Reply request(Access access, Bus bus, Outcome& outcome) = 0;
     /// A core's last copy of the line left its caches for want of room.
     virtual void evicted(unsigned core, Line line, Block block) = 0;
     /// A device reads or writes the whole line, and keeps no copy. No processor waits.
@@ -70,20 +70,20 @@ public:
     [[nodiscard]] virtual bool set_state(std::span<const std::uint64_t> words) { return words.empty(); }
 
 protected:
-    /// Passes the request to all other sharers, which change their copies. Fills in all of the reply but
+    /// Passes the request to all other sharers, which change their copies. Fills in all of the outcome but
     /// place and stall. Of several cores that would supply, the state that stands first in the table does,
     /// then the lowest core. `written_back()` is called for each copy whose data go to memory.
     template <class Fn>
-    Reply snoop(Access access, Bus bus, Fn&& written_back) {
+    Reply snoop(Access access, Bus bus, Outcome& outcome, Fn&& written_back) {
         Reply reply;
-        reply.outcome.request = bus;
-        reply.outcome.had_copies = parts_.sharers.of(access.line).without(access.core);
+        outcome.request = bus;
+        outcome.had_copies = parts_.sharers.of(access.line).without(access.core);
         unsigned best = kMaxStates;
-        for (const unsigned other : reply.outcome.had_copies) {
+        for (const unsigned other : outcome.had_copies) {
             const Snooped copy = parts_.caches.snoop(other, access.line, bus);
             if (copy.supplies && copy.state < best) {
                 best = copy.state;
-                reply.outcome.supplier = static_cast<std::uint8_t>(other);
+                outcome.supplier = static_cast<std::uint8_t>(other);
             }
             if (copy.writes_back) {
                 written_back();
@@ -96,7 +96,7 @@ protected:
             }
         }
         if (best != kMaxStates) {
-            supplied(reply, bus, static_cast<State>(best));
+            supplied(reply, outcome, bus, static_cast<State>(best));
         }
         return reply;
     }
@@ -106,7 +106,7 @@ protected:
     bool moved_on_ = false;  ///< the time was set, and the home has not taken note of it
 
 private:
-    void supplied(Reply& reply, Bus bus, State state) const;
+    void supplied(Reply& reply, Outcome& outcome, Bus bus, State state) const;
 };
 
 /// The home that the machine file names (`home.kind`), or the bus. Throws Error if it cannot be built.

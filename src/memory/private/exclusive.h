@@ -18,11 +18,12 @@ public:
     using PrivateCaches::PrivateCaches;
 
     /// A line in the wrong L1 goes to the L2 first. Each move to the L2 may evict from it.
-    Outcome access(Access a, Cache::Slot slot, Home& home) override {
+    void access(Access a, Cache::Slot slot, Home& home, Outcome& outcome) override {
         CoreCaches& mine = caches(a.core);
         Cache& l1 = mine.l1(a.kind);
         if (slot) {
-            return hit(a, l1.block(slot), home);
+            hit(a, l1.block(slot), home, outcome);
+            return;
         }
         Block block;
         bool found = false;
@@ -39,11 +40,10 @@ public:
         }
         if (found) {
             l1.put(slot, a.line, block);
-            return hit(a, l1.block(slot), home);
+            hit(a, l1.block(slot), home, outcome);
+        } else {
+            l1.put(slot, a.line, miss(a, home, outcome));
         }
-        const Filled filled = miss(a, home);
-        l1.put(slot, a.line, filled.block);
-        return filled.outcome;
     }
 
     void host_prefetch_snoop(unsigned core, Line line) const override {

@@ -10,21 +10,18 @@ public:
     static constexpr const char* kName = "inclusive";
     using PrivateCaches::PrivateCaches;
 
-    Outcome access(Access a, Cache::Slot, Home& home) override {
+    void access(Access a, Cache::Slot, Home& home, Outcome& outcome) override {
         Cache& l2 = caches(a.core).l2;
         Cache::Slot slot = l2.find(a.line);
-        Outcome outcome;
         if (slot) [[likely]] {
-            outcome = hit(a, l2.block(slot), home);
+            hit(a, l2.block(slot), home, outcome);
         } else {
-            const Filled filled = miss(a, home);
+            const Block block = miss(a, home, outcome);
             slot = make_room(a.core, a.line, home);
-            l2.put(slot, a.line, filled.block);
-            outcome = filled.outcome;
+            l2.put(slot, a.line, block);
         }
         l2.touch(slot);
         fill_l1(a, l2.block(slot));
-        return outcome;
     }
 
     void host_prefetch_snoop(unsigned core, Line line) const override { caches(core).l2.host_prefetch(line); }

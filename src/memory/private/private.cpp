@@ -26,14 +26,17 @@ void PrivateCaches::impossible(const char* side, State state, unsigned core, Lin
                 " (line " + std::to_string(line) + ")");
 }
 
-Outcome PrivateCaches::hit_with_effect(Access a, Block& block, Home& home) {
+void PrivateCaches::hit_with_effect(Access a, Block& block, Home& home, Outcome& outcome) {
     const OwnCell& cell = parts_.protocol.own(own_event(a.kind), block.state);
     if (!cell.possible) {
         impossible("own access", block.state, a.core, a.line);
     }
-    Reply reply{{parts_.topology.l2_hit(a.core), Place::l2}};
-    if (cell.bus != Bus::none) {
-        reply = home.request(a, cell.bus);
+    Reply reply;
+    if (cell.bus == Bus::none) {
+        outcome.stall = parts_.topology.l2_hit(a.core);
+        outcome.place = Place::l2;
+    } else {
+        reply = home.request(a, cell.bus, outcome);
     }
     const State next = reply.shared ? cell.next_shared : cell.next_alone;
     if (next != block.state) {
@@ -43,15 +46,14 @@ Outcome PrivateCaches::hit_with_effect(Access a, Block& block, Home& home) {
         leave_e(a.core, block, Stat::e_to_m);
         change(block, next);
     }
-    return reply.outcome;
 }
 
-PrivateCaches::Filled PrivateCaches::miss(Access a, Home& home) {
+Block PrivateCaches::miss(Access a, Home& home, Outcome& outcome) {
     const OwnCell& cell = parts_.protocol.own(own_event(a.kind), parts_.protocol.invalid());
     if (!cell.possible) {
         impossible("own miss", parts_.protocol.invalid(), a.core, a.line);
     }
-    const Reply reply = home.request(a, cell.bus);
+    const Reply reply = home.request(a, cell.bus, outcome);
     const State next = reply.gives ? reply.given : reply.shared ? cell.next_shared : cell.next_alone;
     const StateClass entered = parts_.protocol.state(next).counts_as;
     Block block;
@@ -61,7 +63,7 @@ PrivateCaches::Filled PrivateCaches::miss(Access a, Home& home) {
     block.party = static_cast<std::uint8_t>(party) & 7;
     ++parts_.stats.fill(a.core, party, a.kind, entered);
     parts_.stats.party(Stat::e_resident, a.core, party) += block.entered_in_e ? 1U : 0U;
-    return {block, reply.outcome};
+    return block;
 }
 
 void PrivateCaches::evict(unsigned core, Line line, Block& block, Home& home) {
@@ -91,9 +93,10 @@ Cache::Slot PrivateCaches::make_room(unsigned core, Line line, Home& home) {
 
 void PrivateCaches::prefetch(Access a, Home& home) {
     const Cache& l2 = caches(a.core).l2;
-    const Filled filled = miss(a, home);
+    Outcome outcome;
+    const Block block = miss(a, home, outcome);
     const Cache::Slot slot = make_room(a.core, a.line, home);
-    l2.put(slot, a.line, filled.block);
+    l2.put(slot, a.line, block);
     l2.touch(slot);
 }
 

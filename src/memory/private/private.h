@@ -54,7 +54,7 @@ public:
     /// Called for each access that the core's L1 does not satisfy. `l1`: the L1's slot if the L1 holds the
     /// line, and a store lacks permission. At the end the line is in the L1, in way `access.way` if that is
     /// not kAnyWay. The organisation asks the home for what the core lacks, and gives up victims to the home.
-    virtual Outcome access(Access access, Cache::Slot l1, Home& home) = 0;
+    virtual void access(Access access, Cache::Slot l1, Home& home, Outcome& outcome) = 0;
     /// Host prefetch of the sets that a request of another core will search.
     virtual void host_prefetch_snoop(unsigned core, Line line) const = 0;
     /// Lines that one core's caches have room for.
@@ -76,23 +76,21 @@ public:
     void listen(MoveListener* listener) { listener_ = listener; }
 
 protected:
-    struct Filled {
-        Block block;
-        Outcome outcome;
-    };
-
     CoreCaches& caches(unsigned core) { return parts_.cores[core]; }
     const CoreCaches& caches(unsigned core) const { return parts_.cores[core]; }
 
     /// The core holds the line: applies the access to the block that has the state.
-    Outcome hit(Access a, Block& block, Home& home) {
+    void hit(Access a, Block& block, Home& home, Outcome& outcome) {
         if ((quiet_ >> quiet_bit(a.kind, block.state) & 1) != 0) [[likely]] {
-            return {parts_.topology.l2_hit(a.core), Place::l2};
+            outcome.stall = parts_.topology.l2_hit(a.core);
+            outcome.place = Place::l2;
+        } else {
+            hit_with_effect(a, block, home, outcome);
         }
-        return hit_with_effect(a, block, home);
     }
-    /// The core does not hold the line: asks for it. The caller puts the block into a cache.
-    Filled miss(Access a, Home& home);
+    /// The core does not hold the line: asks for it. The caller puts the block that this returns into a
+    /// cache.
+    Block miss(Access a, Home& home, Outcome& outcome);
     /// The block that has the state leaves the core for want of room. The caller takes it out of the cache.
     void evict(unsigned core, Line line, Block& block, Home& home);
     /// The slot of the L2 where the line is to be put. Its old block is gone, with the copies in the L1s.
@@ -114,7 +112,7 @@ private:
         return static_cast<unsigned>(kind) * kMaxStates + state;
     }
     [[noreturn]] void impossible(const char* side, State state, unsigned core, Line line) const;
-    Outcome hit_with_effect(Access a, Block& block, Home& home);
+    void hit_with_effect(Access a, Block& block, Home& home, Outcome& outcome);
     Held held(unsigned core, Line line) const;
     void drop(unsigned core, Line line, Held copy);
     void drop_from_l1s(unsigned core, Line line, Block block);
