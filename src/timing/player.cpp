@@ -176,14 +176,17 @@ inline void Player::observed(const Outcome& outcome) const {
 template <bool kPlaced, bool kObserved, bool kShared>
 void Player::run(unsigned processor, std::int64_t until) {
     Cursor& cursor = cursors_[processor];
-    Turn turn{processor, cursor, hierarchy_.l1s(cursor.core), cursor.clock};
+    const Hierarchy::L1s l1s = hierarchy_.l1s(cursor.core);  // a copy: no store can change it
     const Event* const end = cursor.end;
     const Event* at = cursor.at;
+    std::int64_t clock = cursor.clock;  // not the cursor's, so that it can stay in a register
+    std::uint64_t instructions = 0;
+    bool goes_on = true;
     cursor.turn = until;
-    while (at != end) {
+    while (at != end && goes_on) {
         const Event& event = *at;
-        const std::int64_t cpi = cpi_at<kShared>(processor, turn.clock);
-        const std::int64_t when = turn.clock + event.delta * cpi;
+        const std::int64_t cpi = cpi_at<kShared>(processor, clock);
+        const std::int64_t when = clock + event.delta * cpi;
         if (when > until && event.delta != 0) {
             break;
         }
@@ -192,132 +195,132 @@ void Player::run(unsigned processor, std::int64_t until) {
         if (kShared && cpi != cpi_) {
             wait_for_issue(processor, event.context, event.delta * (cpi - cpi_));
         }
-        turn.clock = when;
-        turn.instructions += event.delta;
-        if (!play<kPlaced, kObserved, kShared>(turn, event)) {
-            break;
+        clock = when;
+        instructions += event.delta;
+        if constexpr (kObserved) {
+            for (Observer* const observer : observers_) {
+                observer->event(processor, event, clock);
+            }
         }
+        if (event.is_access()) {
+            clock = play_access<kPlaced, kObserved, kShared>(cursor, l1s, event, clock);
+            if (event.awaited == 0) [[likely]] {
+                continue;
+            }
+        }
+        cursor.clock = clock;
+        goes_on = event.is_access() ? play_awaited(processor) : play_other(processor, event);
+        clock = cursor.clock;
     }
+    cursor.clock = clock;
     if (at == end && !cursor.blocked()) {
-        play_tail<kShared>(turn, until);
+        instructions += play_tail<kShared>(processor, until);
     }
-    base_[cursor.core] += turn.instructions * static_cast<std::uint64_t>(cpi_);
-    cursor.instructions += turn.instructions;
+    base_[cursor.core] += instructions * static_cast<std::uint64_t>(cpi_);
+    cursor.instructions += instructions;
     cursor.at = at;
-    cursor.clock = turn.clock;
 }
 
+/// Returns the time after the access.
 template <bool kPlaced, bool kObserved, bool kShared>
-[[gnu::always_inline]] inline bool Player::play(Turn& turn, const Event& event) {
-    if constexpr (kObserved) {
-        for (Observer* const observer : observers_) {
-            observer->event(turn.processor, event, turn.clock);
-        }
-    }
-    if (event.is_access()) {
-        return play_access<kPlaced, kObserved, kShared>(turn, event);
-    }
-    switch (event.op) {
-        case Op::after: return play_edge(turn, event);
-        case Op::signal: return play_signal(turn, event);
-        case Op::wait: return play_wait(turn, event);
-        case Op::device_read:
-        case Op::device_write: play_device(turn, event); return true;
-        default: return event.awaited == 0 || play_awaited(turn);  // in place of an access that L1s absorb
-    }
-}
-
-template <bool kPlaced, bool kObserved, bool kShared>
-[[gnu::always_inline]] inline bool Player::play_access(Turn& turn, const Event& event) {
-    Cursor& cursor = turn.cursor;
-    const std::int64_t when = turn.clock;
+[[gnu::always_inline]] inline std::int64_t Player::play_access(Cursor& cursor, const Hierarchy::L1s& l1s,
+                                                               const Event& event, std::int64_t when) {
     const Kind kind = event.kind();
+    std::int64_t stall = 0;
     if constexpr (kPlaced) {
         hierarchy_.now(static_cast<std::int64_t>(cycles_) + when);
         const Outcome outcome =
             hierarchy_.access_placed(cursor.core, event.line, kind, event.context, event.l1_way());
         observed<kObserved>(outcome);
-        turn.clock += kUnit * outcome.stall;
-    } else if (!turn.l1s.satisfy(event.line, kind)) {
+        stall = kUnit * outcome.stall;
+    } else if (!l1s.satisfy(event.line, kind)) {
         hierarchy_.now(static_cast<std::int64_t>(cycles_) + when);
         const Outcome outcome = hierarchy_.access(cursor.core, event.line, kind, event.context);
         observed<kObserved>(outcome);
-        const std::int64_t stall = kUnit * outcome.stall;
-        turn.clock += stall;
+        stall = kUnit * outcome.stall;
         if (event.stall_is_known()) [[unlikely]] {
             cursor.conflicts += stall;
         }
     }
-    if (kShared && turn.clock != when) {
-        cursor.quiet(when, turn.clock);
+    if (kShared && stall != 0) {
+        cursor.quiet(when, when + stall);
     }
-    return event.awaited == 0 || play_awaited(turn);
+    return when + stall;
 }
 
-bool Player::play_edge(Turn& turn, const Event& event) {
-    turn.cursor.clock = turn.clock;
+/// The instructions after the last event, if the processor executes all of them in this turn. Returns their
+/// number; 0: it does not.
+template <bool kShared>
+inline std::uint64_t Player::play_tail(unsigned processor, std::int64_t until) {
+    Cursor& cursor = cursors_[processor];
+    const std::int64_t cpi = cpi_at<kShared>(processor, cursor.clock);
+    const auto count = static_cast<std::int64_t>(cursor.tail);
+    if (cursor.clock + count * cpi > until) {
+        return 0;
+    }
+    if (kShared && cpi != cpi_) {
+        wait_for_issue(processor, cursor.of_tail, count * (cpi - cpi_));
+    }
+    cursor.clock += count * cpi;
+    cursor.done = true;
+    return cursor.tail;
+}
+
+bool Player::play_other(unsigned processor, const Event& event) {
+    Cursor& cursor = cursors_[processor];
+    switch (event.op) {
+        case Op::after: return play_edge(cursor, event);
+        case Op::signal: return play_signal(cursor, event);
+        case Op::wait: return play_wait(cursor, event);
+        case Op::device_read:
+        case Op::device_write: play_device(cursor, event); return true;
+        default: return event.awaited == 0 || play_awaited(processor);  // an access that every L1 absorbs
+    }
+}
+
+bool Player::play_edge(Cursor& cursor, const Event& event) {
     const Edge edge = event.edge();
     std::int64_t earlier = 0;
     if (!passed(edge, earlier)) {
-        turn.cursor.block(event);
+        cursor.block(event);
         return false;
     }
-    wait_in_order(turn.cursor, event.context, edge, earlier);
-    turn.clock = turn.cursor.clock;
+    wait_in_order(cursor, event.context, edge, earlier);
     return true;
 }
 
-bool Player::play_signal(Turn& turn, const Event& event) {
-    if (signal(event.interrupt(), turn.clock)) {
-        turn.cursor.turn = turn.clock;
+bool Player::play_signal(Cursor& cursor, const Event& event) {
+    if (signal(event.interrupt(), cursor.clock)) {
+        cursor.turn = cursor.clock;
         return false;  // the one that it woke may be behind now: choose again
     }
     return true;
 }
 
-bool Player::play_wait(Turn& turn, const Event& event) {
-    Cursor& cursor = turn.cursor;
+bool Player::play_wait(Cursor& cursor, const Event& event) {
     if (sent(event.interrupt()) == kNotSent) {
         cursor.block(event);
         return false;
     }
-    const std::int64_t woken = std::max(turn.clock, sent(event.interrupt()));
-    cursor.idle += woken - turn.clock;
-    cursor.quiet(turn.clock, woken);
-    turn.clock = woken;
+    const std::int64_t woken = std::max(cursor.clock, sent(event.interrupt()));
+    cursor.idle += woken - cursor.clock;
+    cursor.quiet(cursor.clock, woken);
+    cursor.clock = woken;
     return true;
 }
 
-void Player::play_device(const Turn& turn, const Event& event) {
-    hierarchy_.now(static_cast<std::int64_t>(cycles_) + turn.clock);
+void Player::play_device(const Cursor& cursor, const Event& event) {
+    hierarchy_.now(static_cast<std::int64_t>(cycles_) + cursor.clock);
     event.op == Op::device_read ? hierarchy_.device_read(event.line) : hierarchy_.device_write(event.line);
 }
 
 /// The last event is one that ordering edges name.
-bool Player::play_awaited(Turn& turn) {
-    turn.cursor.clock = turn.clock;
-    if (played_awaited(turn.processor)) {
-        turn.cursor.turn = turn.clock;
+bool Player::play_awaited(unsigned processor) {
+    if (played_awaited(processor)) {
+        cursors_[processor].turn = cursors_[processor].clock;
         return false;  // as after a signal
     }
     return true;
-}
-
-/// The instructions after the last event, if the processor executes all of them in this turn.
-template <bool kShared>
-inline void Player::play_tail(Turn& turn, std::int64_t until) {
-    Cursor& cursor = turn.cursor;
-    const std::int64_t cpi = cpi_at<kShared>(turn.processor, turn.clock);
-    const auto count = static_cast<std::int64_t>(cursor.tail);
-    if (turn.clock + count * cpi > until) {
-        return;
-    }
-    if (kShared && cpi != cpi_) {
-        wait_for_issue(turn.processor, cursor.of_tail, count * (cpi - cpi_));
-    }
-    turn.clock += count * cpi;
-    turn.instructions += cursor.tail;
-    cursor.done = true;
 }
 
 /// Whether the awaited event of an ordering edge has been played; if so, sets when.

@@ -117,30 +117,22 @@ private:
     void turns();
     template <bool kPlaced>
     void look_ahead(const Cursor& cursor, const Event* at) const;
-    /// A turn of a processor: what it plays until another one's turn.
-    struct Turn {
-        const unsigned processor;
-        Cursor& cursor;
-        const Hierarchy::L1s l1s;  ///< a copy: no store can change it
-        std::int64_t clock = 0;    ///< the processor's; the cursor's is up to date where `cursor` is read
-        std::uint64_t instructions = 0;
-    };
     template <bool kObserved>
     void observed(const Outcome& outcome) const;
     template <bool kPlaced, bool kObserved, bool kShared>
     void run(unsigned processor, std::int64_t until);
-    // One for each kind of event. False: the turn ends after this event.
     template <bool kPlaced, bool kObserved, bool kShared>
-    bool play(Turn& turn, const Event& event);
-    template <bool kPlaced, bool kObserved, bool kShared>
-    bool play_access(Turn& turn, const Event& event);
-    bool play_edge(Turn& turn, const Event& event);
-    bool play_signal(Turn& turn, const Event& event);
-    bool play_wait(Turn& turn, const Event& event);
-    void play_device(const Turn& turn, const Event& event);
-    bool play_awaited(Turn& turn);
+    std::int64_t play_access(Cursor& cursor, const Hierarchy::L1s& l1s, const Event& event,
+                             std::int64_t when);
     template <bool kShared>
-    void play_tail(Turn& turn, std::int64_t until);
+    std::uint64_t play_tail(unsigned processor, std::int64_t until);
+    // One for each other kind of event, at the cursor's clock. False: the turn ends after this event.
+    bool play_other(unsigned processor, const Event& event);
+    bool play_edge(Cursor& cursor, const Event& event);
+    bool play_signal(Cursor& cursor, const Event& event);
+    bool play_wait(Cursor& cursor, const Event& event);
+    void play_device(const Cursor& cursor, const Event& event);
+    bool play_awaited(unsigned processor);
     template <bool kShared>
     std::int64_t cpi_at(unsigned processor, std::int64_t moment) const;
     void wait_for_issue(unsigned processor, Context context, std::int64_t parts);
