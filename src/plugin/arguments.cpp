@@ -4,6 +4,7 @@
 #include <charconv>
 #include <map>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 #include "base/types.h"
@@ -20,11 +21,67 @@ constexpr std::uint64_t kSlowest = 1000;
 constexpr std::uint64_t kFewestSums = 1'000;
 constexpr std::uint64_t kMostSums = 1'000'000'000;
 
+using Known = std::map<std::string_view, std::variant<std::string*, std::uint64_t*>>;
+
+/// Sets the value of an argument KEY=VALUE.
+void set(const Known& known, std::string_view word) {
+    const auto equals = word.find('=');
+    const auto key = word.substr(0, equals);
+    const auto it = known.find(key);
+    if (it == known.end() || equals == std::string_view::npos) {
+        throw Error("unknown plugin argument '" + std::string(word) + "'");
+    }
+    const auto value = word.substr(equals + 1);
+    if (auto* const* text = std::get_if<std::string*>(&it->second)) {
+        **text = value;
+        return;
+    }
+    auto* number = std::get<std::uint64_t*>(it->second);
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), *number);
+    if (error != std::errc{} || end != value.data() + value.size()) {
+        throw Error("the plugin argument " + std::string(key) + " needs a number, not '" +
+                    std::string(value) + "'");
+    }
+}
+
+/// Throws Error if values contradict each other.
+void check(const Arguments& a) {
+    for (const auto& [key, value] : {std::pair{"misses", &a.misses}, {"profile", &a.profile}}) {
+        if (!value->empty() && a.measure == 0) {
+            throw Error("the plugin argument " + std::string(key) +
+                        " applies to the measured region, so it needs measure");
+        }
+    }
+    if (a.dma != 0 && !(a.capture_full.empty() && a.capture_filtered.empty())) {
+        throw Error("a capture cannot contain accesses of devices: remove the plugin argument dma");
+    }
+    if (a.clock_shift > kLargestClockShift) {
+        throw Error("the plugin argument clock_shift must not be above " +
+                    std::to_string(kLargestClockShift));
+    }
+    if (a.slow == 0 || a.slow > kSlowest) {
+        throw Error("the plugin argument slow must be from 1 to " + std::to_string(kSlowest));
+    }
+    if (!a.mappings.empty() && a.kernel.empty()) {
+        throw Error("the plugin argument mappings needs kernel");
+    }
+    if (!a.allocations.empty() && a.mappings.empty()) {
+        throw Error("the plugin argument allocations needs mappings");
+    }
+    if (a.sums_limit < kFewestSums || a.sums_limit > kMostSums) {
+        throw Error("the plugin argument sums_limit must be from " + std::to_string(kFewestSums) + " to " +
+                    std::to_string(kMostSums));
+    }
+    if (a.window == 0) {
+        throw Error("the plugin argument window must not be 0");
+    }
+}
+
 }  // namespace
 
 Arguments Arguments::parse(int argc, char** argv) {
     Arguments a;
-    const std::map<std::string_view, std::variant<std::string*, std::uint64_t*>> known{
+    const Known known{
         {"machine", &a.machine},
         {"protocol", &a.protocol},
         {"out", &a.out},
@@ -59,59 +116,14 @@ Arguments Arguments::parse(int argc, char** argv) {
         {"growth", &a.growth},
     };
     for (int i = 0; i < argc; ++i) {
-        const std::string_view word = argv[i];
-        const auto equals = word.find('=');
-        const auto key = word.substr(0, equals);
-        const auto it = known.find(key);
-        if (it == known.end() || equals == std::string_view::npos) {
-            throw Error("unknown plugin argument '" + std::string(word) + "'");
-        }
-        const auto value = word.substr(equals + 1);
-        if (auto* const* text = std::get_if<std::string*>(&it->second)) {
-            **text = value;
-            continue;
-        }
-        auto* number = std::get<std::uint64_t*>(it->second);
-        const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), *number);
-        if (error != std::errc{} || end != value.data() + value.size()) {
-            throw Error("the plugin argument " + std::string(key) + " needs a number, not '" +
-                        std::string(value) + "'");
-        }
+        set(known, argv[i]);
     }
     for (const char* key : {"machine", "protocol", "out", "ram"}) {
         if (std::get<std::string*>(known.at(key))->empty()) {
             throw Error(std::string("the plugin argument ") + key + " is missing");
         }
     }
-    for (const char* key : {"misses", "profile"}) {
-        if (!std::get<std::string*>(known.at(key))->empty() && a.measure == 0) {
-            throw Error("the plugin argument " + std::string(key) +
-                        " applies to the measured region, so it needs measure");
-        }
-    }
-    if (a.dma != 0 && !(a.capture_full.empty() && a.capture_filtered.empty())) {
-        throw Error("a capture cannot contain accesses of devices: remove the plugin argument dma");
-    }
-    if (a.clock_shift > kLargestClockShift) {
-        throw Error("the plugin argument clock_shift must not be above " +
-                    std::to_string(kLargestClockShift));
-    }
-    if (a.slow == 0 || a.slow > kSlowest) {
-        throw Error("the plugin argument slow must be from 1 to " + std::to_string(kSlowest));
-    }
-    if (!a.mappings.empty() && a.kernel.empty()) {
-        throw Error("the plugin argument mappings needs kernel");
-    }
-    if (!a.allocations.empty() && a.mappings.empty()) {
-        throw Error("the plugin argument allocations needs mappings");
-    }
-    if (a.sums_limit < kFewestSums || a.sums_limit > kMostSums) {
-        throw Error("the plugin argument sums_limit must be from " + std::to_string(kFewestSums) + " to " +
-                    std::to_string(kMostSums));
-    }
-    if (a.window == 0) {
-        throw Error("the plugin argument window must not be 0");
-    }
+    check(a);
     return a;
 }
 

@@ -128,7 +128,8 @@ void Decoder::take(model::Window& window) {
     take_counts(window);
 }
 
-void Decoder::take_stream(model::Stream& stream, Lasts& lasts, std::uint32_t signals) {
+/// Makes room for the events of the stream, and returns their number.
+std::uint64_t Decoder::take_size(model::Stream& stream) {
     const std::uint64_t size = column(Column::windows).take_varint();
     stream.tail = column(Column::windows).take_varint();
     if (stream.tail > kLongestTail) {
@@ -141,6 +142,11 @@ void Decoder::take_stream(model::Stream& stream, Lasts& lasts, std::uint32_t sig
         stream.events.resize(size);
     }
     stream.size = size;
+    return size;
+}
+
+void Decoder::take_stream(model::Stream& stream, Lasts& lasts, std::uint32_t signals) {
+    const std::uint64_t size = take_size(stream);
     const std::uint8_t* const steps = column(Column::steps).take_bytes(size);
     const std::uint8_t* const deltas = column(Column::deltas).take_bytes(size);
     Cursor& code = column(Column::code);
@@ -192,10 +198,14 @@ void Decoder::take_stream(model::Stream& stream, Lasts& lasts, std::uint32_t sig
     data.take_bytes(static_cast<std::size_t>(at[0] - data.at()));
     edges.take_bytes(static_cast<std::size_t>(at[2] - edges.at()));
     if (placed_) {
-        const std::uint8_t* const ways = column(Column::ways).take_bytes(size);
-        for (std::size_t i = 0; i < size; ++i) {
-            stream.events[i].set_l1_way(ways[i]);
-        }
+        take_ways(stream);
+    }
+}
+
+void Decoder::take_ways(model::Stream& stream) {
+    const std::uint8_t* const ways = column(Column::ways).take_bytes(stream.size);
+    for (std::size_t i = 0; i < stream.size; ++i) {
+        stream.events[i].set_l1_way(ways[i]);
     }
 }
 

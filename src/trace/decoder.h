@@ -30,7 +30,9 @@ public:
 
 private:
     Cursor& column(Column c) { return columns_[static_cast<unsigned>(c)]; }
+    std::uint64_t take_size(model::Stream& stream);
     void take_stream(model::Stream& stream, Lasts& lasts, std::uint32_t signals);
+    void take_ways(model::Stream& stream);
     std::uint16_t take_context();
     void take_counts(model::Window& window);
 
