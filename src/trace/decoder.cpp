@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "base/core_set.h"
+
 namespace s80::trace {
 
 using model::Event;
@@ -106,21 +108,22 @@ void Decoder::take(model::Window& window) {
     window.index = index_;
     window.idle_before_ns = (flags & kHasIdle) != 0 ? in.take_varint() : 0;
     const std::uint64_t signals = (flags & kHasSignals) != 0 ? in.take_varint() : 0;
-    const auto ran = in.take<std::uint32_t>();
-    const auto runs_on = in.take<std::uint32_t>();
-    if (((ran | runs_on) >> (lasts_.size() - 1)) > 1) {
+    const auto ran = model::CoreSet::of_word(in.take<model::CoreSet::Word>());
+    const auto runs_on = model::CoreSet::of_word(in.take<model::CoreSet::Word>());
+    const auto known = model::CoreSet::below(static_cast<unsigned>(lasts_.size()));
+    if (!((ran | runs_on) - known).empty()) {
         throw Malformed("names a processor that the machine does not have");
     }
     if (signals > column(Column::steps).left()) {
         throw Malformed("has more interrupts than events");
     }
     window.signals = static_cast<std::uint32_t>(signals);
-    for (std::size_t p = 0; p < lasts_.size(); ++p) {
+    for (unsigned p = 0; p < lasts_.size(); ++p) {
         model::Stream& stream = window.streams[p];
         stream.size = 0;
         stream.tail = 0;
-        stream.ran = (ran >> p & 1) != 0;
-        stream.runs_on = (runs_on >> p & 1) != 0;
+        stream.ran = ran.has(p);
+        stream.runs_on = runs_on.has(p);
         if (stream.ran) {
             take_stream(stream, lasts_[p], window.signals);
         }

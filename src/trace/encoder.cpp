@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/core_set.h"
+
 namespace s80::trace {
 
 using model::Event;
@@ -67,14 +69,18 @@ void Encoder::add(const model::Window& window) {
     if (window.signals != 0) {
         put_varint(out, window.signals);
     }
-    std::uint32_t ran = 0;
-    std::uint32_t runs_on = 0;
-    for (std::size_t p = 0; p < window.streams.size(); ++p) {
-        ran |= std::uint32_t{window.streams[p].ran} << p;
-        runs_on |= std::uint32_t{window.streams[p].runs_on} << p;
+    model::CoreSet ran;
+    model::CoreSet runs_on;
+    for (unsigned p = 0; p < window.streams.size(); ++p) {
+        if (window.streams[p].ran) {
+            ran.add(p);
+        }
+        if (window.streams[p].runs_on) {
+            runs_on.add(p);
+        }
     }
-    put(out, ran);
-    put(out, runs_on);
+    put(out, ran.word());
+    put(out, runs_on.word());
     for (std::size_t p = 0; p < window.streams.size(); ++p) {
         if (window.streams[p].ran) {
             add_stream(window.streams[p], lasts_[p]);
