@@ -16,8 +16,10 @@ from tests.lab import LIMIT_S
 
 from s80lab.base import paths
 
-PARTS = ("configs", "docs", "results", "scripts", "studies", "tests", "workloads", "disk-images")
+PARTS = ("configs", "docs", "results", "scripts", "src", "studies", "tests", "workloads", "disk-images")
 FILES = ("CMakeLists.txt", "README.md", "pyproject.toml")
+COMPILED = "s80-step"
+"""The program that a section compiles anew."""
 BLOCK = re.compile(r"^```(\w+)(?: (as|at the end of) (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -37,6 +39,13 @@ class Section:
                 assert language == "sh"
                 for line in content.splitlines():
                     run(tree, line)
+
+
+def part_files(part: str) -> set[str]:
+    """The source files of C++ that the example of a part of the model names."""
+    (text,) = [section.text for section in sections() if section.title == "Add a part of the modelled machine"]
+    (example,) = [one for one in text.split("\n### ") if one.startswith(part)]
+    return set(re.findall(r"src/[a-z_/]+\.(?:h|cpp)", "".join("".join(block) for block in BLOCK.findall(example))))
 
 
 def sections() -> list[Section]:
@@ -62,9 +71,13 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(paths.ROOT / part, tree / part, ignore=runs)
     for name in FILES:
         shutil.copy(paths.ROOT / name, tree / name)
-    (tree / "build").mkdir()
-    for name in ("bin", "lib", "venv"):
+    (tree / "build" / "bin").mkdir(parents=True)
+    for name in ("lib", "venv"):
         (tree / "build" / name).symlink_to(paths.ROOT / "build" / name)
+    for program in (paths.ROOT / "build" / "bin").iterdir():
+        if program.name != COMPILED:
+            (tree / "build" / "bin" / program.name).symlink_to(program)
+    shutil.copy(paths.ROOT / "build" / "bin" / COMPILED, tree / "build" / "bin")
     (tree / "commands").mkdir()
     for name, module in (("s80lab", "s80lab"), ("pytest", "pytest -p no:cacheprovider")):
         command = tree / "commands" / name
@@ -81,3 +94,10 @@ def test_the_copy_is_what_runs(tree: Path) -> None:
 @pytest.mark.parametrize("section", sections(), ids=lambda section: section.title)
 def test_it_is_done_as_it_says(section: Section, tree: Path) -> None:
     section.follow(tree)
+
+
+@pytest.mark.parametrize("part", ["A replacement policy", "A prefetcher", "A home"])
+def test_part_of_the_model_touches_two_files(part: str) -> None:
+    """Its own file and the list of names."""
+    found = part_files(part)
+    assert len(found) == 2 and sum((paths.ROOT / name).is_file() for name in found) == 1

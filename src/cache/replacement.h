@@ -21,9 +21,8 @@ enum class Policy : std::uint8_t { lru, plru, random };
 /// - bits(ways): how many bits a set needs. 64 bits fit into one word (set_state.h).
 /// - init(set, ways): the state of a set in which no way has been used yet.
 /// - touch(set, ways, way): an access finds or fills the way.
-/// - victim(set, ways, common): the way to evict from a set whose ways are all in use. `common`: 64 bits of
-/// the
-///   whole cache, which the policy may change if it is not foreseeable.
+/// - victim(set, ways, common): the way to evict from a set whose ways are all in use. `common`: 64 bits
+///   of the whole cache, which the policy may change if it is not foreseeable.
 template <class... Policies>
 struct PolicyList {
     static constexpr std::array kNames{Policies::kName...};
