@@ -69,7 +69,7 @@ def test_all_problems_of_a_machine_have_their_lines(tmp_path: Path) -> None:
         (
             25,
             "key `l2.inclusion`: `inclusiv` is not one of its values; did you mean inclusive? (allowed are "
-            "exclusive, inclusive)",
+            "exclusive, exclusive-textbook, inclusive)",
         ),
         (30, "the key `latency.memory` is missing"),
     ]

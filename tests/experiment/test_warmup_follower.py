@@ -13,6 +13,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.progress import Board
 from s80lab.config.experiment import Phases
 from s80lab.experiment.warm import WarmupFollower
+from s80lab.results.metrics.derive import warm_up
 from s80lab.results.snapshots import Snapshots
 
 
@@ -59,3 +60,24 @@ def test_a_file_that_nobody_writes_any_more_has_whole_lines(run_dir: Path) -> No
     assert len(Snapshots.read(path, growing=True).lines) == len(whole.lines) - 1
     with pytest.raises(UserError, match="the line is incomplete"):
         Snapshots.read(path)
+
+
+def test_warm_up_near_its_limit_goes_on(run_dir: Path, tmp_path: Path) -> None:
+    """A limit that the last intervals just keep is not enough, because the intervals behind them are judged, too."""
+    path = tmp_path / "snapshots.jsonl"
+    path.write_bytes((run_dir.parent / f"warm-{run_dir.name}.jsonl").read_bytes())
+    found = warm_up(path, 40, 100.0)
+    least = max(
+        *(abs(one) for one in found.drift_points.values() if one),
+        *(2 * one for one in found.error_points.values() if one),
+    )
+
+    def ended(limit: float) -> bool:
+        phases = Phases(warmup_min=9000, warmup_max=40_000, window=1000, measure=1, drift_points=limit)
+        follower = WarmupFollower(path, phases, clients=40)
+        follower.read()
+        return follower.ended() is not None
+
+    assert warm_up(path, 40, 1.01 * least).verdict == "warm"
+    assert not ended(1.01 * least)
+    assert ended(1.2 * least)

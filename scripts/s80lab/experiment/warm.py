@@ -124,6 +124,11 @@ async def _warm_up(plan: Plan, ready: Checkpoint, folder: Path, job: Job) -> War
     )
 
 
+MARGIN = 0.9
+"""A warm-up ends at this share of the largest drift allowed. The guest executes a few more sampling intervals before its
+region begins, and a run is judged with them: without a margin, chance makes some runs invalid."""
+
+
 @dataclass
 class WarmupFollower:
     """Reads the sampling intervals while the plugin writes them, and decides when the warm-up ends."""
@@ -134,6 +139,7 @@ class WarmupFollower:
     instructions: int = 0
     mips: float | None = None
     _verdict: WarmUp | None = None
+    _settled: bool = False
     _lines: int = 0
     _times: list[tuple[float, int]] = field(default_factory=list)
 
@@ -146,7 +152,10 @@ class WarmupFollower:
         self._lines += new
         if not new or self._lines < 2:
             return False
-        self._verdict = warm_up(self.path, self.clients, self.phases.drift_points)
+        limit = self.phases.drift_points
+        self._verdict = warm_up(self.path, self.clients, limit)
+        warm = self._verdict.verdict == "warm"
+        self._settled = warm and warm_up(self.path, self.clients, MARGIN * limit).verdict == "warm"
         self.instructions = self._verdict.instructions
         self._times.append((time.monotonic(), self.instructions))
         (then, before), (now, after) = self._times[0], self._times[-1]
@@ -155,10 +164,11 @@ class WarmupFollower:
         return True
 
     def ended(self) -> WarmUp | None:
-        """The verdict if the warm-up has ended: in steady state and long enough, or at its limit. Else None."""
+        """The verdict if the warm-up has ended: in steady state (with MARGIN) and long enough, or at its limit. Else
+        None."""
         if self._verdict is None or self.instructions < self.phases.warmup_min:
             return None
-        if self._verdict.verdict == "warm" or self.instructions >= self.phases.warmup_max:
+        if self._settled or self.instructions >= self.phases.warmup_max:
             return self._verdict
         return None
 
