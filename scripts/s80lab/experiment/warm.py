@@ -125,8 +125,8 @@ async def _warm_up(plan: Plan, ready: Checkpoint, folder: Path, job: Job) -> War
 
 
 MARGIN = 0.9
-"""A warm-up ends at this share of the largest drift allowed. The guest executes a few more sampling intervals before its
-region begins, and a run is judged with them: without a margin, chance makes some runs invalid."""
+"""A warm-up ends at this share of the largest drift allowed. The guest executes a few more sampling intervals before
+its region begins, and a run is judged with them: without a margin, chance makes some runs invalid."""
 
 
 @dataclass
