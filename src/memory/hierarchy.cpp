@@ -56,9 +56,7 @@ Hierarchy::Hierarchy(const Machine& machine, const Protocol& protocol, std::size
 
 /// Sets of those that will snoop, and the sharers of the line that will be pushed out.
 void Hierarchy::host_prefetch_others(unsigned core, Line line, CoreSet others) const {
-    for (const unsigned other : others) {
-        private_->host_prefetch_snoop(other, line);
-    }
+    private_->host_prefetch_snoop(others, line);
     if (const Line victim = cores_[core].l2.next_victim(line); victim != kNoLine) {
         sharers_.host_prefetch(victim);
     }
@@ -70,24 +68,18 @@ void Hierarchy::no_such_way(unsigned way) const {
                 std::to_string(machine_.l1d.ways) + " (L1D): the capture is of another machine");
 }
 
-/// An L1 miss, or (slot: where the line is) a store that lacks permission.
-void Hierarchy::beyond_l1(Access a, Cache::Slot slot, Outcome& outcome) {
-    private_->access(a, slot, *home_, outcome);
+/// The access needed more than its core has.
+void Hierarchy::count_request(Access a, const Outcome& outcome) {
     const auto [source, service] = labels(outcome);
-    // Without branches, because the place of an access cannot be predicted.
-    const std::uint64_t missed = outcome.missed() ? 1 : 0;
-    const std::uint64_t upgraded = outcome.upgraded() ? 1 : 0;
-    stats_.kind(Stat::l1_misses, a.core, a.context, a.kind) += slot ? 0 : 1;
-    stats_.kind(Stat::l2_accesses, a.core, a.context, a.kind) += 1;
-    stats_.kind(Stat::l2_misses, a.core, a.context, a.kind) += missed;
-    stats_.source(a.core, a.context, a.kind, source) += missed;
-    stats_.entry_source(a.context, source) += missed;
-    stats_.group(Stat::upgrades, a.core, a.context) += upgraded;
-    stats_.entry(Stat::entry_upgrades, a.context) += upgraded;
-    stalled(a.core, a.context, a.kind, service, outcome.stall);
-    if (prefetcher_) [[unlikely]] {
-        prefetch(a, outcome);
+    if (outcome.missed()) {
+        ++stats_.kind(Stat::l2_misses, a.core, a.context, a.kind);
+        ++stats_.source(a.core, a.context, a.kind, source);
+        ++stats_.entry_source(a.context, source);
+    } else {
+        ++stats_.group(Stat::upgrades, a.core, a.context);
+        ++stats_.entry(Stat::entry_upgrades, a.context);
     }
+    stalled(a.core, a.context, a.kind, service, outcome.stall);
 }
 
 void Hierarchy::prefetch(Access a, const Outcome& outcome) {

@@ -20,7 +20,7 @@ public:
     }
     bool empty() const { return begin_ == end_; }
 
-    void add(unsigned processor, std::int64_t moment) {
+    [[gnu::always_inline]] void add(unsigned processor, std::int64_t moment) {
         if (end_ + 1 == queue_.size()) {
             std::copy(queue_.begin() + begin_, queue_.begin() + end_, queue_.begin());
             end_ -= begin_;

@@ -46,11 +46,13 @@ public:
         }
     }
 
-    void host_prefetch_snoop(unsigned core, Line line) const override {
-        const CoreCaches& theirs = caches(core);
-        theirs.l2.host_prefetch(line);
-        theirs.l1d.host_prefetch(line);
-        theirs.l1i.host_prefetch(line);
+    void host_prefetch_snoop(CoreSet cores, Line line) const override {
+        for (const unsigned core : cores) {
+            const CoreCaches& theirs = caches(core);
+            theirs.l2.host_prefetch(line);
+            theirs.l1d.host_prefetch(line);
+            theirs.l1i.host_prefetch(line);
+        }
     }
     std::size_t capacity(const Machine& machine) const override {
         return (machine.l2.bytes + machine.l1i.bytes + machine.l1d.bytes) / machine.line_bytes;

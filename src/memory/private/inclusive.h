@@ -24,7 +24,11 @@ public:
         fill_l1(a, l2.block(slot));
     }
 
-    void host_prefetch_snoop(unsigned core, Line line) const override { caches(core).l2.host_prefetch(line); }
+    void host_prefetch_snoop(CoreSet cores, Line line) const override {
+        for (const unsigned core : cores) {
+            caches(core).l2.host_prefetch(line);
+        }
+    }
     std::size_t capacity(const Machine& machine) const override {
         return machine.l2.bytes / machine.line_bytes;
     }

@@ -56,7 +56,7 @@ public:
     /// not kAnyWay. The organisation asks the home for what the core lacks, and gives up victims to the home.
     virtual void access(Access access, Cache::Slot l1, Home& home, Outcome& outcome) = 0;
     /// Host prefetch of the sets that a request of another core will search.
-    virtual void host_prefetch_snoop(unsigned core, Line line) const = 0;
+    virtual void host_prefetch_snoop(CoreSet cores, Line line) const = 0;
     /// Lines that one core's caches have room for.
     virtual std::size_t capacity(const Machine& machine) const = 0;
 
