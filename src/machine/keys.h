@@ -2,9 +2,12 @@
 // The keys of a machine file. Each part of the model reads the keys that it owns.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <variant>
+
+#include "base/types.h"
 
 namespace s80::model {
 
@@ -39,5 +42,21 @@ private:
     std::string where_;
     std::map<std::string, Value> values_;
 };
+
+/// The position of the word in a list; `name` gives the name of an element. Throws Error with `where`, the
+/// key and the allowed names if the list does not have it.
+template <class List, class Name = std::identity>
+unsigned position(const List& list, const std::string& word, const std::string& where, const std::string& key,
+                  Name name = {}) {
+    std::string names;
+    for (unsigned number = 0; number < list.size(); ++number) {
+        const std::string one = std::invoke(name, list[number]);
+        if (one == word) {
+            return number;
+        }
+        names += (number == 0 ? "" : ", ") + one;
+    }
+    throw Error(where + ": " + key + " is '" + word + "'; allowed: " + names);
+}
 
 }  // namespace s80::model

@@ -107,14 +107,7 @@ Machine read_machine(Keys keys) {
 }  // namespace
 
 Policy parse_policy(const std::string& word, const std::string& where) {
-    std::string names;
-    for (unsigned number = 0; number < Policies::kNames.size(); ++number) {
-        if (word == Policies::kNames[number]) {
-            return static_cast<Policy>(number);
-        }
-        names += (number == 0 ? "" : ", ") + std::string(Policies::kNames[number]);
-    }
-    throw Error(where + ": replacement.policy is '" + word + "'; allowed: " + names);
+    return static_cast<Policy>(position(Policies::kNames, word, where, "replacement.policy"));
 }
 
 unsigned Machine::line_shift() const {

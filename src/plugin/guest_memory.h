@@ -25,9 +25,9 @@ public:
     GuestMemory(const model::Machine& machine, GuestRam& ram, const Lanes& lanes, Windows& windows,
                 MissNotes* notes);
 
-    /// The guest-physical address, or kNowhere if there is no memory. (Not an optional: such a result is
-    /// written by bytes and read as a whole, and the store-forwarding stall costs the host more time than the
-    /// rest of the function.) A store to the local APIC is recorded as the interrupt that it sends.
+    /// The guest-physical address, or kNowhere outside of the guest's memory. (Not an optional: such a result
+    /// is written by bytes and read as a whole, and the store-forwarding stall costs the host more time than
+    /// the rest of the function.) A store to the local APIC is recorded as the interrupt that it sends.
     std::uint64_t translate(Lane& lane, std::uint32_t info, std::uint64_t address, model::Kind kind) {
         const std::uint64_t page = address >> kPageShift;
         const Translation& t = lane.translations.tlb[page & tlb_mask_];

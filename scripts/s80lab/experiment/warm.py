@@ -139,7 +139,6 @@ class WarmupFollower:
     instructions: int = 0
     mips: float | None = None
     _verdict: WarmUp | None = None
-    _settled: bool = False
     _lines: int = 0
     _times: list[tuple[float, int]] = field(default_factory=list)
 
@@ -152,10 +151,7 @@ class WarmupFollower:
         self._lines += new
         if not new or self._lines < 2:
             return False
-        limit = self.phases.drift_points
-        self._verdict = warm_up(self.path, self.clients, limit)
-        warm = self._verdict.verdict == "warm"
-        self._settled = warm and warm_up(self.path, self.clients, MARGIN * limit).verdict == "warm"
+        self._verdict = warm_up(self.path, self.clients, self.phases.drift_points)
         self.instructions = self._verdict.instructions
         self._times.append((time.monotonic(), self.instructions))
         (then, before), (now, after) = self._times[0], self._times[-1]
@@ -168,7 +164,8 @@ class WarmupFollower:
         None."""
         if self._verdict is None or self.instructions < self.phases.warmup_min:
             return None
-        if self._settled or self.instructions >= self.phases.warmup_max:
+        settled = self._verdict.verdict == "warm" and self._verdict.keeps(MARGIN * self.phases.drift_points)
+        if settled or self.instructions >= self.phases.warmup_max:
             return self._verdict
         return None
 

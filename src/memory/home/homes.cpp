@@ -28,15 +28,9 @@ constexpr std::array kHomes{
 }  // namespace
 
 std::unique_ptr<Home> make_home(const HomeParts& parts) {
-    const std::string wanted = parts.machine.keys.text("home.kind", BusHome::kName);
-    std::string names;
-    for (const auto& [name, make] : kHomes) {
-        if (name == wanted) {
-            return make(parts);
-        }
-        names += (names.empty() ? "" : ", ") + std::string(name);
-    }
-    throw Error(parts.machine.keys.where() + ": home.kind is '" + wanted + "'; allowed: " + names);
+    const Keys& keys = parts.machine.keys;
+    const std::string wanted = keys.text("home.kind", BusHome::kName);
+    return kHomes[position(kHomes, wanted, keys.where(), "home.kind", &HomeKind::name)].make(parts);
 }
 
 }  // namespace s80::model

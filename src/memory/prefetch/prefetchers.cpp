@@ -22,15 +22,11 @@ constexpr std::array kPrefetchers{
 }  // namespace
 
 std::unique_ptr<Prefetcher> make_prefetcher(const Machine& machine) {
-    const std::string wanted = machine.keys.text("prefetcher.kind", "none");
-    std::string names;
-    for (const auto& [name, make] : kPrefetchers) {
-        if (name == wanted) {
-            return make(machine);
-        }
-        names += (names.empty() ? "" : ", ") + std::string(name);
-    }
-    throw Error(machine.keys.where() + ": prefetcher.kind is '" + wanted + "'; allowed: " + names);
+    const Keys& keys = machine.keys;
+    const std::string wanted = keys.text("prefetcher.kind", "none");
+    return kPrefetchers[position(kPrefetchers, wanted, keys.where(), "prefetcher.kind",
+                                 &PrefetcherKind::name)]
+        .make(machine);
 }
 
 }  // namespace s80::model

@@ -36,7 +36,7 @@ public:
 private:
     /// Puts the line into the L1, or gives it permission. One core's own L1I and L1D stay coherent too: a
     /// store drops the instruction copy, a fetch takes the store permission back, and a load gets it only
-    /// when there is no instruction copy.
+    /// if the L1I has no copy.
     void fill_l1(Access a, Block& block) {
         CoreCaches& mine = caches(a.core);
         const bool fetch = a.kind == Kind::ifetch;

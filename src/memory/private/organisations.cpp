@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The list of organisations of private caches. State files have the position in this list: append new ones.
 #include <array>
-#include <string_view>
 
 #include "memory/private/exclusive.h"
 #include "memory/private/inclusive.h"
@@ -32,14 +31,8 @@ constexpr std::array kOrganisations{
 }  // namespace
 
 unsigned organisation_number(const Machine& machine) {
-    std::string names;
-    for (unsigned number = 0; number < kOrganisations.size(); ++number) {
-        if (kOrganisations[number].name == std::string_view(machine.l2_inclusion)) {
-            return number;
-        }
-        names += (number == 0 ? "" : ", ") + std::string(kOrganisations[number].name);
-    }
-    throw Error(machine.keys.where() + ": l2.inclusion is '" + machine.l2_inclusion + "'; allowed: " + names);
+    return position(kOrganisations, machine.l2_inclusion, machine.keys.where(), "l2.inclusion",
+                    &Organisation::name);
 }
 
 std::unique_ptr<PrivateCaches> make_private_caches(const Machine& machine, const PrivateParts& parts) {

@@ -77,6 +77,12 @@ class WarmUp:
     verdict: Literal["warm", "not warm"]
     reasons: tuple[str, ...]
 
+    def keeps(self, limit: float) -> bool:
+        """Whether all drifts, which keep their limit, also keep this smaller one; see Drift.objection."""
+        points = (abs(one) for one in self.drift_points.values() if one is not None)
+        errors = (one for one in self.error_points.values() if one is not None)
+        return all(one < limit for one in points) and all(one <= limit / 2 for one in errors)
+
 
 NO_WARM_UP = WarmUp(0, 0, 0, {}, {}, None, None, "warm", ())
 """Of a program's run, which begins with cold caches and is measured from there: a warm-up without intervals."""
