@@ -13,7 +13,9 @@ from typing import Any
 
 import pytest
 
+from s80lab.base import host
 from s80lab.base.errors import UserError
+from s80lab.base.staging import PARTIAL
 from s80lab.results.collect import Collected, collect
 from s80lab.results.database import UPGRADABLE, insert_run
 from s80lab.results.products import record_products
@@ -87,6 +89,15 @@ def test_a_second_time_nothing_changes(lab: Path, hosts: list[Path]) -> None:
     before = state(lab)
     assert gather(lab, *reversed(hosts)) == Collected(runs=6, copied=0, entered=0, unfinished=0)
     assert state(lab) == before
+
+
+def test_folder_of_a_call_that_was_killed_after_its_last_run_is_removed(lab: Path, hosts: list[Path]) -> None:
+    """Nothing is left to copy, but the killed call's temporary folder is."""
+    gather(lab, *hosts)
+    dead = lab / "runs" / f"{PARTIAL}b5bda80f@{host.name()}"
+    dead.mkdir()
+    assert gather(lab, *hosts).copied == 0
+    assert not dead.exists()
 
 
 def test_what_has_come_since_is_added(lab: Path, hosts: list[Path]) -> None:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from s80lab.base.errors import UserError
-from s80lab.base.staging import PARTIAL, full_disk, working
+from s80lab.base.staging import PARTIAL, full_disk, sweep, working
 from s80lab.base.strict import shown
 from s80lab.results.database import insert_runs, require_schema
 from s80lab.results.metrics.derive import REGISTRY
@@ -70,6 +70,7 @@ def _enter(folders: Sequence[Path], missing: Mapping[str, Path], runs: Path, dat
     """Copy the missing runs and enter all folders in the database; return the number of changed runs. If a step fails,
     no copy and no row remains."""
     if not missing:
+        sweep(runs)  # a call that was killed after its last run has left its temporary folder
         return insert_runs(database, folders)
     placed: list[Path] = []
     runs.mkdir(parents=True, exist_ok=True)
