@@ -7,6 +7,7 @@ import asyncio
 import json
 import os
 import threading
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -96,6 +97,15 @@ def test_what_was_not_measured_is_said(
     assert found is not None
     assert found["errors"] == {}
     assert words in found["statement"]
+
+
+@pytest.mark.parametrize("origin", [{"mix": "-", "program": ["./queue"]}, {"imported": "lackey"}])
+def test_error_of_a_mail_server_is_not_stated_for_a_program(
+    filtered: Capture, table: Path, origin: dict[str, object]
+) -> None:
+    found = filter_error(replace(filtered, origin=origin), resolve_design(filtered), table)
+    assert found is not None and found["errors"] == {}
+    assert "measured with a mail server, not with this program" in found["statement"]
 
 
 def test_without_a_table_nothing_was_measured(filtered: Capture, tmp_path: Path) -> None:

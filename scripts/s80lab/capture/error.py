@@ -4,6 +4,7 @@
 A filtered capture lacks the accesses that hit in the L1s. An inclusive L2 that evicts a line also removes the line from
 the L1, and the next access to the line misses. A filtered capture loses these misses; the smaller the L2, the more
 misses it loses. results/reference/filter-error.json has the error by protocol and L2 size (docs/guides/exploration.md).
+It was measured with a mail mix. The error of another program, such as a short one with cold caches, may differ much.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from s80lab.analysis.groups import NO_WORKLOAD
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.strict import size_text
@@ -81,10 +83,16 @@ def filter_error(capture: Capture, design: Design, table: Path = TABLE) -> dict[
     """The error of a filtered capture for this design, as {"statement", "errors", ...}. None for a full capture.
 
     The row of the table has the same protocol and L2 organisation, and this L2 size or the next smaller one that was
-    measured (which has a larger error).
+    measured (which has a larger error). A capture without a workload, of a program or of another tool, has no row.
     """
     if capture.form == "full":
         return None
+    if capture.origin.get("mix", NO_WORKLOAD) == NO_WORKLOAD:
+        return {
+            "errors": {},
+            "statement": "The error of filtered captures has been measured with a mail server, not with this program. "
+            "To see the error, compare with a replay of a full capture.",
+        }
     size = design.machine.l2.size
     rows = [row for row in _rows(table) if row["l2.inclusion"] == design.machine.l2.inclusion]
     same = [row for row in rows if row["protocol"] == design.protocol_name]

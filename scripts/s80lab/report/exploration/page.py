@@ -131,13 +131,18 @@ def write_page(captures: Sequence[Capture], grid: Grid, points: Sequence[Point],
 def notes(groups: Sequence[Group]) -> list[str]:
     """Notes on the interpretation of replays. groups: one per design."""
     runs = [group.runs[0] for group in groups]
-    unmeasured = [run for run in runs if run.manifest["filter_error"] and not run.manifest["filter_error"]["errors"]]
-    warning = (
-        f"The error of filtered captures has not been measured for {len(unmeasured)} of the {len(runs)} "
-        "designs. Measure this error with `s80lab filter-error`, or repeat the replays with a full capture."
-    )
+    filtered = [run.manifest["filter_error"] for run in runs if run.manifest["filter_error"]]
+    unmeasured = [error for error in filtered if not error["errors"]]
+    warnings = []
+    if unmeasured and groups[0].imported:
+        warnings.append(str(unmeasured[0]["statement"]))
+    elif unmeasured:
+        warnings.append(
+            f"The error of filtered captures has not been measured for {len(unmeasured)} of the {len(runs)} "
+            "designs. Measure this error with `s80lab filter-error`, or repeat the replays with a full capture."
+        )
     return [
-        *([warning] if unmeasured else []),
+        *warnings,
         "All designs replayed the same recorded accesses, so every difference between designs is due to the "
         f"designs. {_ONE if len(groups[0].runs) == 1 else _SEVERAL} In a replay, clients do not "
         "react to the timing of a design, so there are no response times and no throughput.",
