@@ -383,6 +383,15 @@ def test_hostile_archive_changes_only_the_guest(execute: Exec, tmp_path: Path) -
     assert re.search(r"unpack the archive and give its folder; the guest could not unpack it: tar: \w+", ran.stderr)
 
 
+def test_function_of_an_archive_is_refused_with_the_remedy(execute: Exec, tmp_path: Path) -> None:
+    """Where the guest's unpacked files lie in its memory is not known before."""
+    _archive(tmp_path / "root.tar", ("bin/tool", b"", {}))
+    ran = execute("--rootfs", "root.tar", "--per", "count", "--", "/bin/tool")
+    assert (ran.code, len(ran.stderr.splitlines())) == (125, 1)
+    assert "--per count: the guest unpacks the archive root.tar" in ran.stderr
+    assert "unpack the archive (tar -xf) and give its folder to --rootfs, or use --markers" in ran.stderr
+
+
 def test_links_of_a_root_do_not_lead_to_the_host(execute: Exec, tmp_path: Path, compiled: Callable[..., Path]) -> None:
     """A root without a shell whose folders are links to anywhere; its programs are checked before the guest begins."""
     root, outside = tmp_path / "root", tmp_path / "outside"

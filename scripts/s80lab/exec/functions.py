@@ -70,6 +70,11 @@ def find_function(option: str, name: str, tree: Tree) -> tuple[str, int]:
     clones = sorted({one for one in functions if one.startswith(f"{function}.") and not one.endswith(".cold")})
     if clones:
         raise UserError(f"{option} {name}: {where} only forms of it that the compiler made: name {' or '.join(clones)}")
+    if tree.root is not None and tree.root.is_file():
+        raise UserError(
+            f"{option} {name}: the guest unpacks the archive {tree.root.name}, so the place of a function in its "
+            "memory is not known before: unpack the archive (tar -xf) and give its folder to --rootfs, or use --markers"
+        )
     raise UserError(
         f"{option} {name}: {where} no function {function}: the compiler may have inlined it (gcc: "
         "__attribute__((noinline))), or the symbols were removed (strip)"
