@@ -117,7 +117,12 @@ def test_commands_take_the_saved_program(execute: Exec, compiled: Callable[..., 
     points = json.loads(call("sweep", file, "--vary", "l2.size=64KiB,1MiB", "--json"))
     misses = {one["design"]: one["report"]["counts"]["all"]["misses"]["memory"] for one in points}
     assert misses["l2.size 64KiB"] > misses["l2.size 1MiB"]
-    assert "l2.size 1MiB" in call("sweep", file, "--vary", "l2.size=64KiB,1MiB")
+    said = call("sweep", file, "--vary", "l2.size=64KiB,1MiB")
+    assert "l2.size 1MiB" in said
+    assert said.endswith("reports/close/report.html\n")
+    table = (execute.lab.results / "reports" / "close" / "sweep.md").read_text()
+    assert {line.split(" | ")[0] for line in table.splitlines()} >= {"| l2.size 64KiB", "| l2.size 1MiB"}
+    assert "throughput" not in table
 
     differ = ("compare", "close.toml", "apart.toml", "--run", "--seeds", "1,2,3")
     moved = json.loads(call(*differ, "--json", "--fail-if", "user.transfers > +5%"))

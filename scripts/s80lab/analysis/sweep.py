@@ -84,13 +84,15 @@ def check_shown(experiment: Experiment, where: str) -> None:
 
 
 def sweep_entries(groups: Sequence[Group], metrics: Sequence[str]) -> list[Entry]:
-    """The rows of the given metrics, or of those in USUAL that the engine has."""
+    """The rows of the given metrics, or of those in USUAL that the engine has and that have a value at some point: a
+    program has no throughput."""
     known = showable()
     there = [metric for metric in known if any(group.has(metric) for group in groups)]
     for metric in metrics:
         if metric not in there:
             raise UserError(f"`show` names the metric `{metric}`, which no report has: {hint(metric, there)}")
-    return [known[metric] for metric in metrics or USUAL if metric in there]
+    usual = [metric for metric in USUAL if any(group.estimate(metric) is not None for group in groups)]
+    return [known[metric] for metric in metrics or usual if metric in there]
 
 
 def judge_ratio(measured: Estimate | None, ratio: Ratio, reasons: Sequence[str]) -> Judgement | None:

@@ -9,12 +9,13 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from statistics import median
 
-from s80lab.analysis.groups import NO_WORKLOAD
+from s80lab.analysis.groups import NO_WORKLOAD, read_runs
+from s80lab.analysis.sweep import sweep_groups
 from s80lab.base import host, paths
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash, text_hash, value_hash
@@ -59,6 +60,7 @@ from s80lab.guest.qemu import Qemu, find_qemu
 from s80lab.image.build import load_image
 from s80lab.report.program import program_text, several_text, sweep_text
 from s80lab.report.program_page import program_page
+from s80lab.report.sweep import sweep_name, write_sweep
 from s80lab.results.database import insert_run
 from s80lab.results.identities import check_snapshots
 from s80lab.results.metrics.derive import write_stats
@@ -369,7 +371,8 @@ def existing(plans: Sequence[Plan], of: Images) -> list[ExecRun]:
 def show(plans: Sequence[Plan], runs: Sequence[ExecRun], as_json: bool) -> None:
     """Print the report of each design; of several designs of one experiment the differences from the first."""
     designs: dict[str, dict[str, list[ExecRun]]] = {}
-    for plan, run in zip(plans, runs, strict=True):
+    pairs = list(zip(plans, runs, strict=True))
+    for plan, run in pairs:
         designs.setdefault(plan.experiment, {}).setdefault(plan.label, []).append(run)
     if as_json:
         print_json(
@@ -384,9 +387,24 @@ def show(plans: Sequence[Plan], runs: Sequence[ExecRun], as_json: bool) -> None:
         (first, runs_of), *others = points.items()
         if others:
             print(sweep_text(name, [ExecComparison((first, label), runs_of, of) for label, of in others]), end="")
+            page = _sweep_page([(plan, run) for plan, run in pairs if plan.experiment == name])
         else:
             print(program_text(runs_of[0]) + several_text(runs_of), end="")
-        print(f"report: {shown(runs_of[0].folder / REPORT)}")
+            page = runs_of[0].folder / REPORT
+        print(f"report: {shown(page)}")
+
+
+def _sweep_page(pairs: Sequence[tuple[Plan, ExecRun]]) -> Path:
+    """Write the page over all designs of an experiment. A run may be of an earlier sweep with another grid, so the plan
+    says where the run is in this one."""
+    runs = read_runs([run.folder for _, run in pairs])
+    groups = sweep_groups(
+        [
+            replace(run, manifest={**run.manifest, "varied": plan.varied})
+            for run, (plan, _) in zip(runs, pairs, strict=True)
+        ]
+    )
+    return write_sweep(pairs[0][0].experiment, groups, (), paths.results() / "reports" / sweep_name(groups))
 
 
 def compare_files(

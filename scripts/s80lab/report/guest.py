@@ -75,6 +75,6 @@ def _described(manifest: Mapping[str, Any]) -> str:
     words = [f"{label} {versions[key]}" for label, key in _SHOWN if key in versions]
     words += [f"packages {packages_hash(packages)}"] if packages else []
     words += [f"image {str(image)[:DIGITS]}"] if image else []
-    words += [f"server {manifest['server']}"] if words and manifest["server"] != FIRST_SERVER else []
+    words += [f"server {manifest['server']}"] if words and manifest["server"] not in (FIRST_SERVER, "-") else []
     engines = [f"{label} {versions[key]}" for label, key in _ENGINES if key in versions]
     return ", ".join(words) + (f"; under {', '.join(engines)}" if words and engines else "")

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from s80lab.analysis.groups import Group
+from s80lab.analysis.groups import NO_WORKLOAD, Group
 from s80lab.analysis.rows import ABSENT, PERCENT, TWO, number
 from s80lab.analysis.sweep import judge_ratio, point_of, ratio_of, sweep_entries, sweep_grid
 from s80lab.base.errors import UserError
@@ -67,7 +67,8 @@ def sweep_name(groups: Sequence[Group]) -> str:
         for key, value in groups[0].differences.items()
         if key not in axes and all(group.differences.get(key) == value for group in groups)
     }
-    return f"{first['experiment']}-{first['scale']}{slug(common)}"
+    names = [first["experiment"], *([first["scale"]] if first["scale"] != NO_WORKLOAD else [])]  # a program has none
+    return f"{'-'.join(names)}{slug(common)}"
 
 
 def write_sweep(name: str, groups: Sequence[Group], metrics: Sequence[str], folder: Path) -> Path:
@@ -78,9 +79,10 @@ def write_sweep(name: str, groups: Sequence[Group], metrics: Sequence[str], fold
         picture = _picture(groups, figure, "curves")
         pngs = {picture.name: png(figure)}
     first = groups[0].runs[0].manifest
+    scale = "" if first["scale"] == NO_WORKLOAD else f", scale {first['scale']}"
     page = render(
         name,
-        f"{counted(len(groups), 'point')}: {sweep_grid(groups)}. Engine {first['engine']}, scale {first['scale']}. "
+        f"{counted(len(groups), 'point')}: {sweep_grid(groups)}. Engine {first['engine']}{scale}. "
         "All times are simulated time, the time of the modelled machine.",
         verdicts=verdicts_with_reasons(groups),
         notes=[*guest_notes(groups[:1]), intervals_note(groups)],
