@@ -86,7 +86,7 @@ def test_show_writes_the_pages_beside_the_runs(
     monkeypatch.setattr(paths, "BUILD", tmp_path)
     show_command(ReferenceShowArguments(["small", "paper/zvm"]))
     small = tmp_path / "reference" / "small"
-    assert len(list(small.glob("runs/*/stats.json"))) == 8
+    assert len(list(small.glob("runs/*/stats.json"))) == 12
     assert (small / "report.html").is_file() and (small / "figures" / "e_state.svg").is_file()
     zvm = tmp_path / "reference" / "paper" / "zvm" / "report.html"
     assert capsys.readouterr().out.splitlines() == [f"page: {shown(page)}" for page in (small / "report.html", zvm)]

@@ -27,7 +27,7 @@ class Run:
 
     >>> run = lab.reference("small")[0]
     >>> run.manifest["mix"], run.reasons, round(run.metrics["e_share"], 3)
-    ('imapb', (), 0.399)
+    ('imapb', (), 0.387)
     """
 
     def __init__(self, read: groups.Run) -> None:

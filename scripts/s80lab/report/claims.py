@@ -113,7 +113,7 @@ def claims_page(sections: Mapping[str, Sequence[Group]]) -> str:
         "- *At the paper's scale*: three seeds of one boot for each mix, measured with the",
         "  [earlier clock](clock.md#the-earlier-clock) and before the",
         "  [mail delivery fix](precision.md#results-measured-before-the-mail-delivery-fix).",
-        "- *The default experiment*: four boots, one seed each, for each mix at the scale `small`, measured with the",
+        "- *The default experiment*: six boots, one seed each, for each mix at the scale `small`, measured with the",
         "  present [clock](clock.md). The intervals are over the boots.",
         "",
         "The verdict *not comparable* means that these runs neither confirm nor refute the claim. Either the claim is",
