@@ -12,7 +12,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -185,10 +185,11 @@ class Server:
         """The files to copy over the guest's root, by path in the guest."""
         found: dict[str, GuestFile] = {}
         for path, part in zip(self.origins, self.parts.values(), strict=True):
-            found |= {name: GuestFile(text) for name, text in part.files.items()}
             root = path.with_suffix("") / "rootfs"
-            files = (file for file in sorted(root.rglob("*")) if file.is_file())
-            found |= {str(file.relative_to(root)): GuestFile(file) for file in files}
+            own = {name: GuestFile(text) for name, text in part.files.items()}
+            own |= {str(file.relative_to(root)): GuestFile(file) for file in root.rglob("*") if file.is_file()}
+            # Whether a file lies in [files] or in rootfs does not change the order, and so not the image's key.
+            found |= {name: own[name] for name in sorted(own, key=PurePosixPath)}
         return found
 
     def settings(self) -> str:
