@@ -22,7 +22,7 @@ import s80lab.api.run
 import s80lab.api.runs
 from s80lab import Lab
 from s80lab.api import MisleadingMeanWarning, Runs
-from s80lab.api.html import html_table
+from s80lab.api.frames import html_table
 from s80lab.base.errors import UserError
 from s80lab.experiment.plan import Options
 from s80lab.results.database import insert_run

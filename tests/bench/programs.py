@@ -26,7 +26,7 @@ from s80lab.base import paths
 from s80lab.base.programs import built
 from s80lab.config.machine import load_machine
 from s80lab.exec.added import Added
-from s80lab.exec.hand_over import write_memory
+from s80lab.exec.run import write_memory
 from s80lab.exec.shape import RANGE_OFFSET, Shape
 from s80lab.exec.tree import Wanted, collect, write_image
 from s80lab.experiment import checkpoint

@@ -12,9 +12,9 @@ from tests.lab import Lab
 
 from s80lab.base import paths
 from s80lab.guest.counters import watch_list
+from s80lab.guest.kernel.address_space import tasks
 from s80lab.guest.kernel.facts import load_kernel
 from s80lab.guest.kernel.memory import KernelMemory, RamFile
-from s80lab.guest.kernel.tasks import tasks
 
 
 @pytest.fixture(scope="module")

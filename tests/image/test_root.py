@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from s80lab.base.errors import UserError
-from s80lab.image.files import INTERPRETER, kept_files
-from s80lab.image.root import files_named, matches, resolve
+from s80lab.image.files import INTERPRETER, files_named, kept_files, matches, resolve
 
 
 @pytest.fixture

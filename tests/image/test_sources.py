@@ -13,7 +13,7 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.config.server import START, Built, load_server
 from s80lab.image.contents import entries, inputs_digest
-from s80lab.image.sources import build_programs, deb_src, unpack_source
+from s80lab.image.packages import build_programs, deb_src, unpack_source
 
 CONTROL = """Source: toy
 Maintainer: Nobody <nobody@s80.example>

@@ -10,10 +10,10 @@ import pytest
 from tests.lab import Lab
 from tests.programs.program import Measured, Run, measure
 
-from s80lab.analysis.misses.grouped import group
 from s80lab.analysis.misses.log import Log, read_log
 from s80lab.analysis.misses.memory import What
 from s80lab.analysis.misses.names import Details, Named
+from s80lab.analysis.misses.run import group
 from s80lab.analysis.misses.sharing import lines_of
 from s80lab.analysis.misses.sums import read_sums
 from s80lab.config.experiment import DEFAULT_SERVER

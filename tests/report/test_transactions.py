@@ -11,8 +11,7 @@ import pytest
 
 from s80lab.analysis.groups import Group, read_groups
 from s80lab.base.errors import UserError
-from s80lab.report.commands import commands_tables
-from s80lab.report.transactions import transactions_table
+from s80lab.report.transactions import commands_tables, transactions_table
 
 
 @pytest.fixture

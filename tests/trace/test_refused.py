@@ -17,7 +17,7 @@ from s80lab.report import step_page
 from s80lab.trace import source, step, step_table
 from s80lab.trace.source import Wanted
 from s80lab.trace.step import Lesson
-from s80lab.trace.step_list import show_list
+from s80lab.trace.step_table import show_list
 
 pytestmark = pytest.mark.usefixtures("proofs")
 

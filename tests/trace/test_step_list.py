@@ -11,7 +11,7 @@ from rich.console import Console
 
 from s80lab.base import paths
 from s80lab.trace import source, step, step_table
-from s80lab.trace.step_list import show_list
+from s80lab.trace.step_table import show_list
 
 
 def listed(trace: Path, width: int) -> list[str]:

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Data frames with pandas, an optional dependency. Without pandas, a UserError states how to install it."""
+"""Tables for notebooks: HTML, and data frames with pandas, an optional dependency.
+
+Without pandas, a UserError states how to install it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from s80lab.base.errors import UserError
@@ -27,3 +30,10 @@ def table(columns: Sequence[str] | None, rows: Sequence[Any]) -> pandas.DataFram
     from s80lab.api.run_frame import RunFrame
 
     return RunFrame(pandas.DataFrame(rows, columns=None if columns is None else list(columns)))
+
+
+def html_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A table with one line of headings. Cells are text, never markup."""
+    head = "".join(f"<th>{escape(column)}</th>" for column in columns)
+    body = "".join("<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

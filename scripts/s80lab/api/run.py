@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from s80lab.analysis import groups
 from s80lab.analysis.misses.stacks import read_stacks
 from s80lab.analysis.profile import read_profile
-from s80lab.api.frames import frame
-from s80lab.api.html import html_table
+from s80lab.api.frames import frame, html_table
 from s80lab.base.errors import UserError
 from s80lab.report.misses.page import write_misses
 from s80lab.report.summary import summary_entries

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 from s80lab.analysis.comparison.contrast import Comparison, Contrast
 from s80lab.analysis.comparison.sides import read_side
 from s80lab.analysis.groups import Group, read_groups, read_run
-from s80lab.api.frames import frame
-from s80lab.api.html import html_table
+from s80lab.api.frames import frame, html_table
 from s80lab.api.run import Run
 from s80lab.api.warning import MisleadingMeanWarning
 from s80lab.base.errors import UserError

@@ -11,7 +11,7 @@ from s80lab.base.terminal import counted, plain_text
 from s80lab.commands.line.compare import Gem5CheckArguments
 from s80lab.commands.output import print_json, sayer, wide_console
 from s80lab.gem5.binary import find_gem5
-from s80lab.gem5.check import coverage
+from s80lab.gem5.check import traces
 from s80lab.gem5.check.run import check, sentence
 from s80lab.gem5.check.verdict import Verdict, folder
 
@@ -33,7 +33,7 @@ def print_transitions(verdict: Verdict, console: Console) -> None:
     table = Table("controller", "state", "reached", "existing", "events reached", title="Transitions of MOESI_hammer")
     for column in table.columns[2:4]:
         column.justify = "right"
-    existing = coverage.existing()
+    existing = traces.existing_transitions()
     for controller in sorted(existing | verdict.reached):
         all_of, reached = _by_state(existing.get(controller, [])), _by_state(verdict.reached.get(controller, []))
         for state in sorted(reached):
@@ -45,7 +45,7 @@ def print_transitions(verdict: Verdict, console: Console) -> None:
 
 def coverage_sentence(verdict: Verdict) -> str:
     """How many of the existing transitions the traces reached, and what the others need."""
-    existing = coverage.existing()
+    existing = traces.existing_transitions()
     reached = [len(set(verdict.reached.get(controller, [])) & set(names)) for controller, names in existing.items()]
     by_controller = [
         f"{controller} {count} of {len(names)}"

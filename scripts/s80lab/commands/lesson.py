@@ -40,7 +40,7 @@ def lesson_command(args: LessonArguments) -> None:
     else:
         from rich.console import Console
 
-        from s80lab.trace.step_list import show_list
+        from s80lab.trace.step_table import show_list
 
         show_list(played, Console(highlight=False))
     if args.html is not None:

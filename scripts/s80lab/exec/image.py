@@ -16,9 +16,8 @@ from s80lab.guest.kernel.elf import Elf
 from s80lab.image.build import ImageManifest, Made, is_built_from, load_image, named_folder, write_image
 from s80lab.image.contents import RECIPE, SUITE, file_line, kernel, stripped
 from s80lab.image.cpio import Entry, character_device, directory, regular, symlink
-from s80lab.image.files import read_lines
+from s80lab.image.files import files_named, read_lines, resolve
 from s80lab.image.packages import unpack
-from s80lab.image.root import files_named, resolve
 
 NAME = "plain"
 INIT = "s80-exec-init"

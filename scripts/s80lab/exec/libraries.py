@@ -19,7 +19,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.segments import InterpSegment
 
 from s80lab.base.errors import UserError
-from s80lab.image.root import resolve
+from s80lab.image.files import resolve
 
 DEFAULT_FOLDERS = ("/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib")
 # The C library loads this one when a thread is cancelled or ends.

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from s80lab.base.errors import UserError
 from s80lab.base.terminal import quoted
-from s80lab.image.root import resolve
+from s80lab.image.files import resolve
 
 LONGEST_NAME = 254
 """Bytes of a name. Linux allows 255, but mkfs.erofs 1.5 fails then."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs a program in a restored guest and measures it."""
+"""Hands files over to a restored guest, runs a program in it, and measures it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.staging import full_sentence, nearly_full
 from s80lab.base.threads import to_its_end
-from s80lab.exec.hand_over import write_memory
 from s80lab.exec.image import plain_folder
 from s80lab.exec.shape import RANGE, RANGE_OFFSET, RELAY, Shape
 from s80lab.experiment.checkpoint import Checkpoint
 from s80lab.guest.command import CONSOLE, Session
 from s80lab.guest.kernel.facts import load_kernel
+from s80lab.guest.kernel.memory import ram_parts
 from s80lab.guest.process import POLL_S, Guest, short_socket
 from s80lab.guest.qemu import Qemu
 
@@ -210,3 +210,22 @@ def inputs(shape: Shape, protocol: Path, folder: Path) -> dict[str, object]:
         "growth": GROWTH,
         "clock_shift": shape.machine.clock_shift,
     }
+
+
+def write_memory(pid: int, ram: Path, offset: int, content: Path) -> None:
+    """Write a file to an offset of the guest's RAM file. QEMU's mapping of the RAM file is private, so the file stays
+    as it is.
+
+    pid: QEMU's process. UserError: the system does not let this process write."""
+    try:
+        begin = next(begin for at, begin, _ in ram_parts(pid, ram) if at == 0)
+        with Path(f"/proc/{pid}/mem").open("r+b", buffering=0) as memory, content.open("rb") as source:
+            memory.seek(begin + offset)
+            shutil.copyfileobj(source, memory, 1 << 22)
+    except StopIteration:
+        raise UserError(f"QEMU's process {pid} has no mapping of {ram}") from None
+    except PermissionError:
+        raise UserError(
+            "the system does not allow s80lab to write into the memory of QEMU, which it started: allow ptrace of "
+            "child processes (kernel.yama.ptrace_scope at most 1)"
+        ) from None

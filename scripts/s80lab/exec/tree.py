@@ -23,7 +23,7 @@ from s80lab.exec.host_packages import interpreter_files, is_interpreter, package
 from s80lab.exec.libraries import Libraries, NotExecutableError, NotFoundError, Placed, is_elf
 from s80lab.exec.placing import COMMANDS, LINKS, WORK, Inside, add_skeleton, copy, left_out, link
 from s80lab.exec.shape import RANGE
-from s80lab.image.root import resolve
+from s80lab.image.files import resolve
 
 SYSTEM = ("/bin", "/sbin", "/lib", "/lib64", "/usr", "/opt", "/etc")
 JOB, INPUT, ARCHIVE = ".s80lab/job", ".s80lab/stdin", ".s80lab/root.tar"

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from s80lab.base.errors import UserError
+from s80lab.guest.kernel.address_space import tasks
 from s80lab.guest.kernel.memory import KernelMemory, array_element
-from s80lab.guest.kernel.tasks import tasks
 from s80lab.guest.kernel.types import Field
 
 

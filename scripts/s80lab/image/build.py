@@ -30,8 +30,7 @@ from s80lab.config.server import Server
 from s80lab.image.contents import RECIPE, SUITE, entries, inputs_digest, kernel, packages
 from s80lab.image.cpio import Entry, write_archive
 from s80lab.image.files import read_lines
-from s80lab.image.packages import Packages, unpack
-from s80lab.image.sources import build_programs, deb_src
+from s80lab.image.packages import Packages, build_programs, deb_src, unpack
 
 
 class OfBuildroot(BaseModel):

@@ -16,8 +16,7 @@ from s80lab.base.strict import shown
 from s80lab.config.experiment import ACCOUNTS
 from s80lab.config.server import SETTINGS, GuestFile, Server
 from s80lab.image.cpio import Entry, character_device, directory, regular, symlink
-from s80lab.image.files import kept_files, read_lines
-from s80lab.image.root import matches, resolve
+from s80lab.image.files import kept_files, matches, read_lines, resolve
 
 PASSWORD = "secret"
 # Bytes 96 to 99 of an SQLite file: the version of the library that wrote it (https://sqlite.org/fileformat2.html,

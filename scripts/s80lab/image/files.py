@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Selects the guest's files: keep rules over the unpacked packages, and the shared libraries that the files need."""
+"""Selects the guest's files: paths in a root of unpacked packages, keep rules, and the shared libraries that the files
+need."""
 
 from __future__ import annotations
 
@@ -7,11 +8,11 @@ import os
 import re
 import subprocess
 from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
 from s80lab.base.errors import UserError
 from s80lab.image.cpio import Entry, regular
-from s80lab.image.root import files_named, matches, resolve
 
 INTERPRETER = "lib64/ld-linux-x86-64.so.2"
 
@@ -72,3 +73,55 @@ def _needed(programs: list[Path]) -> set[str]:
         command, capture_output=True, text=True, check=False, env=os.environ | {"LC_ALL": "C.UTF-8"}
     ).stdout
     return set(re.findall(r"\(NEEDED\).*\[(.+)\]", output)) - {PurePosixPath(INTERPRETER).name}
+
+
+MAXIMUM_LINKS = 40  # as many as Linux follows
+
+
+def resolve(root: Path, path: str) -> Path:
+    """The file under `root` to which the guest's `path` leads. All links are followed inside `root`. The file need not
+    exist.
+
+    UserError: the links form a circle.
+    """
+    pending = list(reversed(PurePosixPath(path).parts))
+    here = root
+    links = 0
+    while pending:
+        part = pending.pop()
+        if part.startswith("/"):
+            here = root
+        elif part == "..":
+            here = here.parent if here != root else root
+        elif (here / part).is_symlink():
+            links += 1
+            if links > MAXIMUM_LINKS:
+                raise UserError(
+                    f"the symbolic link {path} in the packages of the image is part of a cycle of links: "
+                    "correct the list of packages"
+                )
+            pending.extend(reversed((here / part).readlink().parts))
+        else:
+            here = here / part
+    return here
+
+
+def matches(root: Path, pattern: str) -> list[str]:
+    """The guest's files that match a shell pattern, sorted. Links to folders are followed."""
+    found = [""]
+    for part in PurePosixPath(pattern).parts:
+        found = [str(PurePosixPath(folder, name)) for folder in found for name in _names(root, folder, part)]
+    return sorted(path for path in found if resolve(root, path).is_file())
+
+
+def files_named(root: Path, part: str) -> list[str]:
+    """The guest's files whose names contain `part`, nearest to the root first. Links to folders are not followed."""
+    found = []
+    for folder, _, names in os.walk(root):
+        found += [str(Path(folder, name).relative_to(root)) for name in names if part in name]
+    return sorted((path for path in found if resolve(root, path).is_file()), key=lambda path: (path.count("/"), path))
+
+
+def _names(root: Path, folder: str, pattern: str) -> list[str]:
+    real = resolve(root, folder)
+    return [path.name for path in real.iterdir() if fnmatchcase(path.name, pattern)] if real.is_dir() else []

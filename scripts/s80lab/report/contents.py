@@ -15,17 +15,15 @@ from s80lab.analysis.groups import Group
 from s80lab.analysis.rows import SECTIONS
 from s80lab.report.claims import TITLE as CLAIMS
 from s80lab.report.claims import claims_tables
-from s80lab.report.commands import commands_tables
 from s80lab.report.cores import cores_tables
 from s80lab.report.figures.registry import PICTURES
 from s80lab.report.headline import headline_table
 from s80lab.report.machine import machine_table
 from s80lab.report.seeds import named_runs_text
-from s80lab.report.steady_state import steady_state_table
 from s80lab.report.summary import summary_table
 from s80lab.report.tables import Table, metrics_table, miss_tables, run_table, runs_with_misses
-from s80lab.report.transactions import transactions_table
-from s80lab.report.validity import TITLE, invalid_table
+from s80lab.report.transactions import commands_tables, transactions_table
+from s80lab.report.validity import TITLE, invalid_table, steady_state_table
 
 Tables = Callable[[Sequence[Group]], list[Table]]
 Place = Literal["both", "page"]

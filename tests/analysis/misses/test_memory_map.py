@@ -12,10 +12,9 @@ import pytest
 from s80lab.analysis.misses.memory import FREE, MemoryMap, What, read_map
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.guest.kernel.address_space import mappings, user_pages
+from s80lab.guest.kernel.address_space import Task, mappings, tasks, user_pages
 from s80lab.guest.kernel.memory import PAGE, KernelMemory
 from s80lab.guest.kernel.pages import Slabs
-from s80lab.guest.kernel.tasks import Task, tasks
 from s80lab.image.cpio import read_archive
 
 pytestmark = pytest.mark.guest

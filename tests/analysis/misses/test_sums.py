@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from tests.miss_log import LABELS, LINE, Records, details, log_of, named, record, small_log
 
-from s80lab.analysis.misses.grouped import group
 from s80lab.analysis.misses.log import Log, Who
+from s80lab.analysis.misses.run import group
 from s80lab.analysis.misses.sharing import PATTERNS, lines_of
 from s80lab.analysis.misses.sums import MAGIC, RECORD, SEVERAL, Sums, read_sums
 from s80lab.base.errors import UserError

@@ -15,7 +15,7 @@ from s80lab.base.errors import UserError
 from s80lab.commands.gem5_check import check_command
 from s80lab.commands.line.compare import Gem5CheckArguments
 from s80lab.gem5.agree.categories import CATEGORIES
-from s80lab.gem5.check import coverage
+from s80lab.gem5.check import traces
 from s80lab.gem5.check.run import check, expected, require_certified
 from s80lab.gem5.check.traces import simulations
 
@@ -65,7 +65,7 @@ def test_check_certifies_the_recorded_builds(tmp_path: Path, build: str, adapter
 
 
 def test_reached_transitions_exist(tmp_path: Path) -> None:
-    reached, existing = check(gem5_with(tmp_path, CERTIFIED)).reached, coverage.existing()
+    reached, existing = check(gem5_with(tmp_path, CERTIFIED)).reached, traces.existing_transitions()
     assert {controller: set(names) - set(existing[controller]) for controller, names in reached.items()} == {
         "L1Cache_Controller": set(),
         "Directory_Controller": set(),

@@ -25,11 +25,10 @@ from s80lab.analysis.misses.memory import (
     What,
 )
 from s80lab.base.errors import UserError
-from s80lab.guest.kernel.address_space import Mapping, mappings, user_pages
+from s80lab.guest.kernel.address_space import Mapping, Task, mappings, tasks, user_pages
 from s80lab.guest.kernel.file_names import Files
 from s80lab.guest.kernel.memory import PAGE, KernelMemory
 from s80lab.guest.kernel.pages import ANONYMOUS, CHUNK, Pages, Slabs, read_pages
-from s80lab.guest.kernel.tasks import Task, tasks
 
 _IMAGE_BASE = 0xFFFF_FFFF_8000_0000
 _NO_MAPPING = 0

@@ -16,7 +16,7 @@ from s80lab.base.terminal import say
 from s80lab.gem5.agree import replay, transitions
 from s80lab.gem5.agree.categories import CATEGORIES, model_counts, ruby_counts
 from s80lab.gem5.binary import require
-from s80lab.gem5.check import coverage
+from s80lab.gem5.check import traces
 from s80lab.gem5.check.traces import Simulation, simulations
 from s80lab.gem5.check.verdict import FILE, Difference, Verdict, folder, stored
 from s80lab.trace import tool
@@ -75,7 +75,7 @@ def check(gem5: Path, *, again: bool = False, x86: bool = False) -> Verdict:
             categories=len(CATEGORIES),
             differences=[difference for result in results for difference in result.differences],
             failure="; ".join(result.failure for result in results if result.failure).replace(str(partial), str(final)),
-            reached=coverage.reached(result.rows for result in results),
+            reached=traces.reached_transitions(result.rows for result in results),
             seconds=round(time.monotonic() - began, 1),
         )
         (partial / FILE).write_text(verdict.model_dump_json(indent=1) + "\n", encoding="utf-8")

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The traces of the check. Traces on one machine are joined, because starting gem5 takes longer than playing them."""
+"""The traces of the check, and the transitions that they reach.
+
+Traces on one machine are joined, because starting gem5 takes longer than playing them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,3 +67,31 @@ def _joined(orders: Iterable[Order]) -> Order:
         moved.append(apart)
     joined: Order = np.concatenate(moved)
     return joined
+
+
+LIST = FOLDER / "transitions.txt"
+
+Transitions = dict[str, list[str]]
+"""STATE.EVENT by controller, sorted."""
+
+
+def existing_transitions() -> Transitions:
+    """The transitions of the releases on which s80lab was tried (configs/gem5/check/transitions.txt)."""
+    found: Transitions = {}
+    for line in LIST.read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            place, _, events = line.partition(": ")
+            controller, state = place.split()
+            found.setdefault(controller, []).extend(f"{state}.{event}" for event in events.split())
+    return {controller: sorted(names) for controller, names in found.items()}
+
+
+def reached_transitions(counts: Iterable[Mapping[str, int]]) -> Transitions:
+    """The transitions CONTROLLER.STATE.EVENT that any of these counts has, by controller."""
+    found: dict[str, set[str]] = {}
+    for rows in counts:
+        for row, count in rows.items():
+            controller, _, transition = row.partition(".")
+            if count:
+                found.setdefault(controller, set()).add(transition)
+    return {controller: sorted(names) for controller, names in sorted(found.items())}

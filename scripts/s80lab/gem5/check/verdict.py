@@ -21,7 +21,7 @@ from s80lab.base.hashing import file_hash, value_hash
 from s80lab.base.strict import Strict
 from s80lab.gem5.agree import categories
 from s80lab.gem5.binary import PROTOCOL, About
-from s80lab.gem5.check import coverage, traces
+from s80lab.gem5.check import traces
 
 FILE = "verdict.json"
 LARGEST = 16 << 20
@@ -85,7 +85,7 @@ class Verdict(Strict):
             "gem5": str(gem5),
             "certified": self.certified,
             **self.model_dump(mode="json"),
-            "existing": coverage.existing(),
+            "existing": traces.existing_transitions(),
             "not_checked": self.unchecked,
         }
 

@@ -39,9 +39,8 @@ from s80lab.image.buildroot.tree import (
 from s80lab.image.bzimage import is_bzimage, release
 from s80lab.image.contents import PROGRAMS, SUITE, file_line, kernel, laid_over, overlay, skeleton
 from s80lab.image.cpio import Entry, folder_entries
-from s80lab.image.files import kept_files, libraries_of, read_lines
+from s80lab.image.files import kept_files, libraries_of, matches, read_lines, resolve
 from s80lab.image.packages import unpack
-from s80lab.image.root import matches, resolve
 
 OPTION = "BR2_LINUX_KERNEL=y"
 FRAGMENT = TREE / "configs" / "kernel.fragment"

@@ -32,13 +32,11 @@ from s80lab.results.metrics import (
     disk,
     guest,
     load,
-    mail,
     probe,
     queues,
     session,
     slices,
     stream,
-    traffic,
 )
 from s80lab.results.metrics.registry import REGISTRY, Measurement, Metric, compute_all, markdown
 from s80lab.results.metrics.standing import HEADLINE, headline_batches, standing
@@ -49,8 +47,8 @@ from s80lab.results.snapshots import Delta, Snapshots, program_of
 
 # Importing a module of metrics declares them.
 DECLARING_MODULES = (
-    *(cache, cycles, load, commands, mail, stream, guest, disk),
-    *(session, slices, classes, queues, traffic, probe),
+    *(cache, cycles, load, commands, stream, guest, disk),
+    *(session, slices, classes, queues, probe),
 )
 
 SCHEMA = 1

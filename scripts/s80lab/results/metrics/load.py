@@ -241,3 +241,68 @@ def _utilisation_law(m: Measurement) -> Value:
 def _executed_mix(m: Measurement) -> Value:
     total = _completed(m.load)
     return {name: ratio(int(entry["count"]), total) for name, entry in m.load["transactions"].items()}
+
+
+_BYTES = {"sent": "bytes_out", "received": "bytes_in"}
+
+
+@metric(
+    "payload_mbit",
+    "Mbit per simulated second",
+    "data that clients sent and received in the transactions that end in the measured region, per simulated "
+    "second, without the overhead of TLS, TCP and IP",
+    "8 x bytes_out, bytes_in or their sum / region length / 10^6",
+    of_load=True,
+)
+def _payload_mbit(m: Measurement) -> Value:
+    amounts = {name: _mbit(m, key) for name, key in _BYTES.items()}
+    return {name: ratio(amount, load_seconds(m)) for name, amount in {**amounts, "all": sum(amounts.values())}.items()}
+
+
+@metric(
+    "body_mbit",
+    "Mbit per simulated second",
+    "bodies of files and pages that the clients received in the transactions that end in the measured region, "
+    "per simulated second; null for protocols without HTTP bodies",
+    "8 x sum of body_bytes / region length / 10^6, from the result of the load generator",
+    of_load=True,
+)
+def _body_mbit(m: Measurement) -> Value:
+    if not all("body_bytes" in one for one in m.load["transactions"].values()):
+        return None
+    return ratio(_mbit(m, "body_bytes"), load_seconds(m))
+
+
+def _mbit(m: Measurement, key: str) -> float:
+    """Data rate in Mbit per simulated second, summed over all transaction types."""
+    return 8e-6 * sum(int(one[key]) for one in m.load["transactions"].values())
+
+
+@metric(
+    "mail_queue",
+    "envelopes",
+    "envelopes (messages x recipients) that the mail transfer agent has accepted and not yet delivered: mean "
+    "over the measured region (mean), at its start (begin) and at its end (end). accepted: envelopes that it "
+    "accepted in the region",
+    "mail_queue.mean, .begin, .end, .accepted_in_region, from the result of the load generator",
+    of_load=True,
+)
+def _mail_queue(m: Measurement) -> Value:
+    queue = m.load.get("mail_queue")
+    if queue is None:
+        return {}
+    accepted = {"accepted": queue["accepted_in_region"]} if "accepted_in_region" in queue else {}
+    return {at: queue[at] for at in ("mean", "begin", "end")} | accepted
+
+
+@metric(
+    "mail_put_off",
+    "deliveries",
+    "deliveries that the mail transfer agent postponed or refused, in the whole run including the warm-up",
+    "mail_queue.put_off + mail_queue.refused",
+    of_caches=False,
+    of_load=True,
+)
+def _mail_put_off(m: Measurement) -> Value:
+    queue = m.load.get("mail_queue")
+    return {} if queue is None else int(queue["put_off"]) + int(queue["refused"])
