@@ -11,7 +11,7 @@ import pytest
 from tests.lab import LIMIT_S
 
 from s80lab.report.figures.all import Picture
-from s80lab.report.files import write_files
+from s80lab.report.page import write_files
 
 # Writes a page and a figure of 100 kB each, but no file may get more than 50 kB. `signal`: the kernel kills the process
 # at the first byte too many; `error`: the write fails, as on a full disk.
@@ -20,7 +20,7 @@ import resource, signal, sys
 from pathlib import Path
 from s80lab.base.errors import UserError
 from s80lab.report.figures.all import Picture
-from s80lab.report.files import write_files
+from s80lab.report.page import write_files
 folder, end, large = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 if end == "signal":
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)

@@ -13,7 +13,7 @@ from s80lab.analysis.misses.memory import read_map
 from s80lab.analysis.misses.stacks import read_stacks
 from s80lab.base.errors import UserError
 from s80lab.base.strict import read_toml
-from s80lab.capture.explore.failures import FAILED, read_failures
+from s80lab.capture.explore.watch import FAILED, read_failures
 from s80lab.results.run_folder import MANIFEST, STATS, TRANSACTIONS, RunFolder
 from s80lab.results.snapshots import Snapshots
 

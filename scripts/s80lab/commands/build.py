@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`s80lab image build` and `s80lab checkpoint build`."""
+"""`s80lab image build`, `s80lab image symbols` and `s80lab checkpoint build`."""
 
 from __future__ import annotations
 
-from s80lab.base.strict import parse_settings
+from s80lab.analysis.misses.debug_files import debug_roots
+from s80lab.analysis.misses.debug_packages import debian_sources, fetch_debug_files
+from s80lab.base.strict import parse_settings, shown
+from s80lab.base.terminal import counted
 from s80lab.commands.changes import Changes
-from s80lab.commands.line.images import CheckpointBuildArguments, ImageBuildArguments
+from s80lab.commands.line.images import CheckpointBuildArguments, ImageBuildArguments, ImageSymbolsArguments
 from s80lab.commands.parts import make_plans, parse_seeds, run_gem5, run_pipeline
 from s80lab.commands.programs import build_guests, refuse, saved_files
 from s80lab.config.experiment import DEFAULT_IMAGE
 from s80lab.experiment.plan import Options
+from s80lab.image.build import image_folder
 from s80lab.image.buildroot.image import Choice
 from s80lab.image.choice import make_image
 
@@ -42,3 +46,18 @@ def build_checkpoints(args: CheckpointBuildArguments) -> None:
         run_gem5(args.experiments, options, args.gem5, args.jobs, False, args.stage)
     else:
         run_pipeline(make_plans(args.experiments, options), args.jobs, False, args.stage)
+
+
+_LISTED = 8
+
+
+def image_symbols(args: ImageSymbolsArguments) -> None:
+    """Fetch the debug files of the programs of Debian's image with a server."""
+    out = debug_roots()[0]
+    image = image_folder(DEFAULT_IMAGE, args.server)
+    found = fetch_debug_files(image, out, debian_sources(), kernel=args.kernel, progress=print)
+    print(f"{counted(len(found.packages), 'package')} fetched into {shown(out)}")
+    if found.missing:
+        rest = len(found.missing) - _LISTED
+        more = f" and {rest} more" if rest > 0 else ""
+        print(f"without debug symbols: {', '.join(found.missing[:_LISTED])}{more}")

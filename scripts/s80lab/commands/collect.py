@@ -17,9 +17,8 @@ from s80lab.base.progress import Board
 from s80lab.base.staging import held
 from s80lab.base.strict import shown
 from s80lab.base.terminal import counted, say
-from s80lab.capture.explore.failures import Failure
 from s80lab.capture.explore.plan import PLANS, load_plan
-from s80lab.capture.explore.watch import Progress, Watcher
+from s80lab.capture.explore.watch import Failure, Progress, Watcher
 from s80lab.commands.line.clusters import CollectArguments
 from s80lab.results.collect import collect
 

@@ -29,8 +29,8 @@ from s80lab.experiment.plan import Options, Plan
 from s80lab.gem5.agree import agree
 from s80lab.gem5.binary import find_gem5
 from s80lab.gem5.check.run import require_certified
-from s80lab.gem5.compare.windows import compare, ends, gem5_side, lengths, model_side, record
 from s80lab.gem5.runs import shipped_runs
+from s80lab.gem5.windows import compare, ends, gem5_side, lengths, model_side, record
 from s80lab.report.gem5_comparison import comparison, table, write_files
 from s80lab.report.terminal import print_table
 from s80lab.results.run_folder import RunFolder

@@ -14,10 +14,10 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from s80lab.base.copying import sparse_copy
 from s80lab.base.errors import UserError
 from s80lab.base.follow import Follower
 from s80lab.base.progress import Job, instructions_text
+from s80lab.base.stage import sparse_copy
 from s80lab.config.experiment import Phases
 from s80lab.config.machine import low_ram
 from s80lab.experiment import checkpoint

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from s80lab.analysis.interval import Estimate
 from s80lab.analysis.rows import ABSENT
 from s80lab.base.files import write_file
-from s80lab.gem5.compare.windows import QUANTITIES, Row, Side, record, rows_of
+from s80lab.gem5.windows import QUANTITIES, Row, Side, record, rows_of
 from s80lab.report.figures.style import GROUP_COLOURS, panels, percent_axis, png, style
 from s80lab.report.markdown import markdown
 from s80lab.report.tables import Cell, Table

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The page report.html: one self-contained file without dates and paths."""
+"""The page report.html: one self-contained file without dates and paths, and its figures as files."""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,14 +17,17 @@ from markupsafe import Markup, escape
 
 from s80lab.analysis.groups import Group
 from s80lab.analysis.rows import ABSENT
+from s80lab.base.files import write_file
 from s80lab.base.terminal import counted
 from s80lab.report.contents import contents
-from s80lab.report.figures.all import Picture
+from s80lab.report.figures.all import FIGURES, Picture
+from s80lab.report.figures.style import standalone
 from s80lab.report.guest import guests_of_page
 from s80lab.report.summary import changed_values, valid_groups
 from s80lab.report.tables import Cell, Row, Table, comparison_note, replay_notes
 from s80lab.report.validity import verdicts
 from s80lab.results.metrics.derive import REGISTRY
+from s80lab.results.run_folder import REPORT
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -165,3 +168,16 @@ def origins(group: Group, kind: str) -> Table:
         values = dict.fromkeys(str(run.manifest[kind].get(name, ABSENT)) for run in group.runs)
         table.rows.append(Row(name, (Cell(", ".join(values)),)))
     return table
+
+
+def write_files(folder: Path, page: str, pictures: Iterable[Picture], pngs: Mapping[str, bytes] | None = None) -> Path:
+    """Writes page (HTML) to report.html, each picture to figures/NAME.svg and each of `pngs` to figures/NAME.png.
+    Creates the folder if it does not exist. Returns the page's path. UserError if a file cannot be written."""
+    figures = folder / FIGURES
+    for picture in pictures:
+        write_file(figures / f"{picture.name}.svg", standalone(picture.svg))
+    for name, png in (pngs or {}).items():
+        write_file(figures / f"{name}.png", png)
+    target = folder / REPORT
+    write_file(target, page)
+    return target

@@ -19,7 +19,7 @@ from s80lab.report.figures.drawing import Drawing
 from s80lab.report.figures.machine import machine_picture
 from s80lab.report.figures.style import COLOURS
 from s80lab.report.figures.supply import supply_pictures_of
-from s80lab.report.misses.line_page import lines_html
+from s80lab.report.misses.lines import lines_html
 from s80lab.report.misses.tables import supply_table
 from s80lab.report.page import Topic, render
 from s80lab.report.program import PER_CALL, count_rows, machine_line, simulated, verdicts_of

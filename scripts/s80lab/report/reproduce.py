@@ -22,10 +22,9 @@ from s80lab.config.reproduce import FigureOf
 from s80lab.report.claims import COUNTED, claims_table
 from s80lab.report.coherence import coherence_groups, coherence_table
 from s80lab.report.figures.all import Picture, draw
-from s80lab.report.files import write_files
 from s80lab.report.guest import guests_of_page
 from s80lab.report.machine import machine_table
-from s80lab.report.page import Topic, origins, render
+from s80lab.report.page import Topic, origins, render, write_files
 from s80lab.report.profile import profile_tables
 from s80lab.report.sweep import ratio_table, sweep_picture, sweep_table
 from s80lab.report.tables import Cell, Row, Table, intervals_note

@@ -26,11 +26,10 @@ from s80lab.config.reproduce import Ratio
 from s80lab.report.figures.all import Picture
 from s80lab.report.figures.curves import PROCESSORS, Panel, curves_figure
 from s80lab.report.figures.style import png, style, svg
-from s80lab.report.files import write_files
 from s80lab.report.guest import guest_notes
 from s80lab.report.machine import machine_table
 from s80lab.report.markdown import markdown
-from s80lab.report.page import Topic, origins, render
+from s80lab.report.page import Topic, origins, render, write_files
 from s80lab.report.seeds import has_boots, units_text
 from s80lab.report.tables import Cell, Row, Table, intervals_note, table_by_group
 from s80lab.report.validity import verdicts_with_reasons

@@ -37,9 +37,8 @@ from s80lab.report.figures.all import draw_all
 from s80lab.report.figures.machine import machine_pictures
 from s80lab.report.figures.miss_ratio import miss_ratio_pictures
 from s80lab.report.figures.supply import supply_pictures
-from s80lab.report.files import write_files
 from s80lab.report.headline import beside_table
-from s80lab.report.page import page
+from s80lab.report.page import page, write_files
 from s80lab.report.terminal import print_groups, print_table
 from s80lab.report.validity import verdicts
 from s80lab.results.run_folder import PROFILE_PAGE, REPORT, RunFolder

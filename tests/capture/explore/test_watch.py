@@ -10,9 +10,8 @@ import pytest
 from tests.lab import Lab
 
 from s80lab.base.hashing import file_hash
-from s80lab.capture.explore.failures import record_failure
 from s80lab.capture.explore.plan import load_plan
-from s80lab.capture.explore.watch import Watcher
+from s80lab.capture.explore.watch import Watcher, record_failure
 
 GRID = ("--vary", "protocol=msi,moesi", "--vary", "l2.size=32KiB..64KiB")
 

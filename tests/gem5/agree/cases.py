@@ -2,7 +2,7 @@
 """Recorded replays through gem5's Ruby: what was played, on which machine, and what Ruby counted.
 
 A folder holds case.json and stats.txt (the rows that are used), and its accesses as a text trace, as the compressed
-order in data/, or as the seed of s80lab.trace.drawn.
+order in data/, or as the seed of s80lab.gem5.check.traces.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from tests.gem5.recorded import recording
 
 from s80lab.base import paths
 from s80lab.gem5.agree import agree
+from s80lab.gem5.check.traces import random_order
 from s80lab.trace import text
-from s80lab.trace.drawn import random_order
 from s80lab.trace.order import DTYPE, Order
 from s80lab.trace.setup import Setup
 

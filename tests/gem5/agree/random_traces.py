@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from s80lab.gem5.agree import agree
-from s80lab.trace.drawn import random_order
+from s80lab.gem5.check.traces import random_order
 from s80lab.trace.order import Order
 
 ACCESSES = 5000

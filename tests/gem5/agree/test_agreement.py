@@ -12,8 +12,8 @@ from tests.gem5.agree.cases import Case, cases, pack, unpack
 from s80lab.gem5.agree import agree, transitions
 from s80lab.gem5.agree.agree import Row
 from s80lab.gem5.agree.categories import CATEGORIES, model_counts, ruby_counts
+from s80lab.gem5.check.traces import random_order
 from s80lab.trace import tool
-from s80lab.trace.drawn import random_order
 from s80lab.trace.order import DTYPE
 
 # Categories that only transactions under way at once can have.

@@ -13,11 +13,11 @@ from tests.gem5.agree import probe, warm_case
 
 from s80lab.base.errors import UserError
 from s80lab.gem5.agree import agree, replay, transitions, warm
+from s80lab.gem5.check.traces import random_order
 from s80lab.gem5.stats import Dump, dumps_of
 from s80lab.trace import order as trace_order
 from s80lab.trace import source as trace_source
 from s80lab.trace import tool
-from s80lab.trace.drawn import random_order
 from s80lab.trace.order import Op, make
 from s80lab.trace.setup import Setup
 from s80lab.trace.source import Wanted

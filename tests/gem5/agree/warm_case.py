@@ -22,9 +22,9 @@ from tests.gem5.recorded import recording
 from s80lab.gem5.agree import agree, replay, transitions, warm
 from s80lab.gem5.agree.agree import ROW
 from s80lab.gem5.agree.categories import RECORDED
+from s80lab.gem5.check.traces import random_order
 from s80lab.gem5.stats import BEGIN, END
 from s80lab.trace import tool
-from s80lab.trace.drawn import random_order
 from s80lab.trace.order import Order
 from s80lab.trace.setup import Setup
 from s80lab.trace.tool import Begin

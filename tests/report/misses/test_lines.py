@@ -14,8 +14,7 @@ from s80lab.analysis.misses.sharing import lines_of
 from s80lab.analysis.misses.store import SORTS, MissStore
 from s80lab.base.errors import UserError
 from s80lab.commands.line.options import MissSort
-from s80lab.report.misses.line_page import lines_section
-from s80lab.report.misses.lines import Selection, check_process, line_tables, lines_record
+from s80lab.report.misses.lines import Selection, check_process, line_tables, lines_record, lines_section
 from s80lab.report.misses.page import misses_page, tables_of
 from s80lab.results.run_folder import MEMORY_MAP, MISS_LOG
 

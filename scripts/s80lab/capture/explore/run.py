@@ -14,7 +14,7 @@ from s80lab.base.progress import Board, Job
 from s80lab.base.staging import tidy
 from s80lab.base.terminal import counted
 from s80lab.capture.design import Design
-from s80lab.capture.explore.failures import clear_failure, record_failure
+from s80lab.capture.explore.watch import clear_failure, record_failure
 from s80lab.capture.replay import replay, run_folder
 from s80lab.capture.store import Capture
 from s80lab.experiment import resources
@@ -49,7 +49,7 @@ async def explore(
     """Replay the designs and return the folders in the order of the designs.
 
     jobs: processes at once; 0: one per host core, as far as memory allows. enter: enter the rows into
-    the database. keep_going: record a replay that fails (failures.py) and continue with the others; UserError follows
+    the database. keep_going: record a replay that fails (watch.py) and continue with the others; UserError follows
     when these are complete.
     """
     tidy(board.say, paths.runs())

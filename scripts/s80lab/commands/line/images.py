@@ -96,7 +96,7 @@ class ImageBuildArguments:
 
 
 @SECTION.command(
-    "image symbols", "symbols:image_symbols", "s80lab image symbols", "s80lab image symbols --server uw --kernel"
+    "image symbols", "build:image_symbols", "s80lab image symbols", "s80lab image symbols --server uw --kernel"
 )
 @dataclass(frozen=True)
 class ImageSymbolsArguments:

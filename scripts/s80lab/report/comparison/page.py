@@ -16,9 +16,8 @@ from s80lab.report.comparison.words import lead, notes, verdict_lines
 from s80lab.report.figures.all import Picture
 from s80lab.report.figures.machine import MOST_MACHINES, Rate, machine_picture
 from s80lab.report.figures.style import GROUP_COLOURS, QUIET, panels, png, style, svg
-from s80lab.report.files import write_files
 from s80lab.report.machine import table_of_machines
-from s80lab.report.page import Topic, render
+from s80lab.report.page import Topic, render, write_files
 from s80lab.report.tables import Cell, Row, Table
 
 if TYPE_CHECKING:

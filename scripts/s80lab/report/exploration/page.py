@@ -24,9 +24,8 @@ from s80lab.report.exploration.quantities import Scatter, scatter_of
 from s80lab.report.exploration.table import ENTRIES, designs_table, errors_table, verdicts
 from s80lab.report.figures.all import Picture, drawn_picture
 from s80lab.report.figures.style import png, style, svg
-from s80lab.report.files import write_files
 from s80lab.report.machine import machine_table
-from s80lab.report.page import TEMPLATES, Topic, render
+from s80lab.report.page import TEMPLATES, Topic, render, write_files
 from s80lab.report.tables import Cell, Row, Table
 
 DIGITS = 7

@@ -23,8 +23,7 @@ from s80lab.base.files import is_special, write_file
 from s80lab.base.hashing import value_hash
 from s80lab.base.records import is_unchanged, record_file
 from s80lab.report.figures.supply import supply_pictures_of
-from s80lab.report.misses.line_page import lines_section
-from s80lab.report.misses.lines import Selection, fields_table, lines_table
+from s80lab.report.misses.lines import Selection, fields_table, lines_section, lines_table
 from s80lab.report.misses.tables import all_tables
 from s80lab.report.page import Topic, render
 from s80lab.report.tables import Table, table_from

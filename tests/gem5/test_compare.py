@@ -15,8 +15,8 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.commands.gem5_compare import as_ruby
 from s80lab.config.experiment import load_experiment
-from s80lab.gem5.compare.windows import Side, compare, ends, lengths, model_side
 from s80lab.gem5.runs import gem5_runs
+from s80lab.gem5.windows import Side, compare, ends, lengths, model_side
 from s80lab.protocol.proof import ensure_proven
 from s80lab.report.gem5_comparison import comparison, table, write_files
 from s80lab.results.database import insert_run
