@@ -21,6 +21,7 @@ from tests.lab import LIMIT_S, Lab
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.files import create_file, read_regular, whole, write_file
+from s80lab.base.follow import Follower, tail
 from s80lab.trace import files
 
 TRACE = str(paths.LESSONS / "migratory.trace")
@@ -230,3 +231,22 @@ def test_only_regular_files_of_bounded_size_are_read(tmp_path: Path) -> None:
     ):
         with pytest.raises(UserError, match=reason):
             read_regular(tmp_path / name, most)
+
+
+def test_only_whole_lines_and_each_once(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    follower = Follower(path)
+    assert follower.lines() == []
+    path.write_bytes(b"one\r\ntw")
+    assert follower.lines() == ["one"]
+    with path.open("ab") as file:
+        file.write(b"o\nthree\n")
+    assert follower.lines() == ["two", "three"]
+    assert follower.lines() == []
+
+
+def test_tail_gives_the_last_lines(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_text("".join(f"line {number}\n\n" for number in range(9)))
+    assert tail(path, 2) == "\n  | line 7\n  | line 8"
+    assert tail(tmp_path / "absent") == "\n  | (nothing)"

@@ -12,6 +12,7 @@ from tests.base.test_records import flip_last_byte
 from tests.capture.conftest import damaged
 from tests.lab import Lab
 
+from s80lab.capture.live import up_to_the_end
 from s80lab.results.query import select
 from s80lab.results.snapshots import Snapshots
 
@@ -191,3 +192,13 @@ def test_replay_refuses_an_unknown_section_before_it_replays(place: Lab, drawn_f
     said = place.call("replay", str(drawn_file), "--section", "fills", "--all", code=2)
     assert "--all and --section exclude each other" in said
     assert place.runs() == []
+
+
+def test_counters_of_the_guest_and_of_the_clients_are_left_out(tmp_path: Path) -> None:
+    header = {"schema": 1}
+    window = {"mark": "window", "values": {"l2_misses": [1]}}
+    end = {"mark": "measure_end", "values": {"l2_misses": [2]}}
+    live = [header, window | {"guest": {"ticks": 3}, "clients_finished": 2}, end | {"clients_finished": 2}]
+    path = tmp_path / "snapshots.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in [*live, {"mark": "exit", "values": {}}]))
+    assert up_to_the_end(path) == [header, window, end]

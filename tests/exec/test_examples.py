@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The programs of examples/ have the counts that examples/README.md shows."""
+"""The programs of examples/ have the counts that examples/README.md shows. The published cases of false sharing also have
+the names of the page, and none when padded."""
 
 from __future__ import annotations
 
@@ -51,3 +52,45 @@ def test_example_has_the_counts_of_its_row(name: str, execute: Exec, tmp_path: P
     if variables:
         assert names and all(one.startswith(tuple(variables)) for one in names)
     assert (line["kind"] == "false sharing") == ("false sharing" in moved) or not variables
+
+
+CASES = paths.ROOT / "examples/published"
+_PUBLISHED_ROW = re.compile(
+    r"^\| \[?(\w+)\.c\S* ?[^|]*\| (-O\d[^|]*) \| ([\d,]+) \| ([\d,]+) \| (?:`([^`]+)`|none)[^|]*\|$", re.MULTILINE
+)
+PUBLISHED = _PUBLISHED_ROW.findall((paths.ROOT / "examples/README.md").read_text(encoding="utf-8"))
+NAMED = {row[0]: row[4].split("[")[0] for row in PUBLISHED if row[4]}
+PUBLISHED_TOLERANCE = 0.1
+"""The order is free, and another compiler gives other instructions."""
+FEW = 20
+"""Transfers of a line before and after the loop."""
+
+
+def test_every_case_has_a_row_with_and_without_its_remedy() -> None:
+    padded = {row[0] for row in PUBLISHED if "-DPADDED" in row[1]}
+    assert padded == NAMED.keys() == {path.stem for path in CASES.glob("*.c")}
+
+
+@pytest.mark.guest
+@pytest.mark.parametrize(("case", "options", "transfers", "upgrades", "named"), PUBLISHED)
+def test_case_has_the_counts_of_its_row(
+    case: str, options: str, transfers: str, upgrades: str, named: str, execute: Exec, tmp_path: Path
+) -> None:
+    command = ["gcc", "-g", *options.split(), "-pthread", "-Wall", "-Werror", "-o", str(tmp_path / case)]
+    subprocess.run([*command, CASES / f"{case}.c"], check=True)
+    ran = execute("--markers", "--json", "report.json", "--", f"./{case}")
+    assert ran.code == 0, ran.stderr
+    lines = json.loads((tmp_path / "report.json").read_text())["contention"]["lines"]
+    own = [line for line in lines if any(NAMED[case] in access["data"] for access in line["accesses"])]
+    if not named:
+        assert all(line["transfers"] < FEW and line["upgrades"] < FEW for line in own)
+        return
+    moved = [line for line in own if line["transfers"] >= FEW]
+    assert {line["kind"] for line in moved} == {"false sharing"}
+    assert sum(line["transfers"] for line in moved) == pytest.approx(_number(transfers), rel=PUBLISHED_TOLERANCE)
+    assert sum(line["upgrades"] for line in moved) == pytest.approx(_number(upgrades), rel=PUBLISHED_TOLERANCE)
+    assert f"{NAMED[case]}" in ran.stderr.partition("advice:")[2]
+
+
+def _number(text: str) -> int:
+    return int(text.replace(",", ""))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib.util
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -11,6 +12,7 @@ from types import ModuleType
 import pytest
 
 from s80lab.base import paths
+from s80lab.gem5.stats import read_dumps
 
 # m5.defines.buildEnv of two builds, reduced to the options of Ruby's protocols.
 V24 = {"PROTOCOL": "MOESI_hammer", "RUBY_PROTOCOL_MOESI_HAMMER": True, "RUBY_PROTOCOL_CHI": False}
@@ -53,3 +55,15 @@ def test_release_since_24_1_has_several_protocols_and_long_class_names(module: M
 
 def test_gem5_without_ruby_has_no_protocol(module: ModuleType) -> None:
     assert module.find_release({}).protocols({}) == ()
+
+
+SCRIPT = paths.ROOT / "configs" / "gem5" / "own_script.py"
+
+
+def test_own_script_counts_accesses_of_four_processors(gem5: Path, tmp_path: Path) -> None:
+    done = subprocess.run([gem5, "-d", tmp_path, SCRIPT], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {"config.ini", "config.json", "stats.txt"} <= {path.name for path in tmp_path.iterdir()}
+    (dump,) = read_dumps(tmp_path / "stats.txt")
+    loads = dump.matching(r"(board[.]cache_hierarchy[.].*L1Cache_Controller[.]I[.]Load)")
+    assert sum(sum(values) for values in loads.values()) > 100

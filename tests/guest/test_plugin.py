@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.lab import Lab
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
@@ -71,3 +72,15 @@ def test_plugin_for_another_interface_of_qemu_is_refused(tmp_path: Path) -> None
 
 def test_qemu_that_cannot_be_started_is_named(tmp_path: Path) -> None:
     assert refused(paths.PLUGIN, Qemu(tmp_path, "")) == f"{tmp_path} cannot be started: Permission denied"
+
+
+@pytest.mark.parametrize(
+    "arguments", ["instructions=0", "instructions=many", "instructions=5k", "machine=m", "accesses=empty", ""]
+)
+def test_wrong_arguments_are_refused(arguments: str, lab: Lab) -> None:
+    qemu = find_qemu()
+    plugin = ",".join(filter(None, (str(paths.SLICES_PLUGIN), arguments)))
+    command = [*qemu.command(), "-machine", "none", "-accel", "tcg", "-display", "none", "-plugin", plugin]
+    done = subprocess.run(command, env=qemu.environment(), capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "s80lab-slices: this plugin needs the argument instructions=N, with N of at least 1, and" in done.stderr

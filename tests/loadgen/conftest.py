@@ -22,8 +22,7 @@ from s80lab.base import paths
 sys.path.insert(0, str(paths.ROOT))
 
 from tests.lab import LIMIT_S
-from tests.loadgen import store
-from tests.loadgen.mail_system import MailSystem, missing
+from tests.loadgen.mail_system import MailSystem, build, missing
 
 LOADGEN = paths.BUILD / "bin" / "s80-loadgen"
 USERS = 12
@@ -93,7 +92,7 @@ def mail_servers(extra: str = "") -> Iterator[MailSystem]:
     # Not under pytest's own folder: any other pytest that starts closes that to the servers' users.
     with tempfile.TemporaryDirectory(prefix="s80-mail-") as name:
         base = Path(name)
-        store.build(base / "store", USERS)
+        build(base / "store", USERS)
         system = MailSystem(base, extra)
         try:
             system.start()

@@ -10,8 +10,10 @@ import random
 import signal
 import socket
 import subprocess
+import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests.lab import LIMIT_S
@@ -69,3 +71,50 @@ class Service:
             for first in Path(f"/proc/{parent}/task/{parent}/children").read_text().split():
                 os.kill(int(first), signal.SIGKILL)
         self.process.wait(LIMIT_S)
+
+
+Harm = Callable[[bytes], bytes]
+
+
+@contextmanager
+def listening(program: Path) -> Iterator[int]:
+    """The port that it listens on, and its end."""
+    with subprocess.Popen([str(program), "127.0.0.1:0"], stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        try:
+            word, port = server.stdout.readline().split()
+            assert word == "port"
+            yield int(port)
+        finally:
+            server.terminate()
+
+
+def unharmed(part: bytes) -> bytes:
+    return part
+
+
+@contextmanager
+def cable(port: int, there: Harm = unharmed, back: Harm = unharmed) -> Iterator[int]:
+    """Another port of the same server; what goes there and back passes through these."""
+
+    def carry(source: socket.socket, to: socket.socket, harm: Harm) -> None:
+        with contextlib.suppress(OSError):  # either end may be gone
+            while part := source.recv(65536):
+                to.sendall(harm(part))
+            to.shutdown(socket.SHUT_WR)
+
+    def join(client: socket.socket) -> None:
+        server = socket.create_connection(("127.0.0.1", port))
+        threading.Thread(target=carry, args=(client, server, there), daemon=True).start()
+        threading.Thread(target=carry, args=(server, client, back), daemon=True).start()
+
+    def serve(listener: socket.socket) -> None:
+        while True:
+            try:
+                join(listener.accept()[0])
+            except OSError:
+                return
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=serve, args=(listener,), daemon=True).start()
+        yield listener.getsockname()[1]

@@ -10,7 +10,7 @@ from typing import TextIO
 
 import pytest
 from tests.loadgen.conftest import Outcome, collect, launch
-from tests.loadgen.listening import cable, listening
+from tests.loadgen.service import cable, listening
 
 from s80lab.base import paths
 from s80lab.config.workload import job_text, load_workload

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.loadgen.conftest import Outcome, collect, launch
-from tests.loadgen.listening import Harm, cable, listening, unharmed
+from tests.loadgen.service import Harm, cable, listening, unharmed
 
 from s80lab.base import paths
 from s80lab.config.workload import job_text, load_workload

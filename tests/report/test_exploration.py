@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from s80lab.analysis.groups import Group, read_run
 from s80lab.config.grid import Grid
 from s80lab.report.exploration.page import MOST_ROWS, _shortened, explorer
-from s80lab.report.exploration.quantities import scatter_of
+from s80lab.report.exploration.quantities import pareto_front, scatter_of
 from s80lab.report.page import Topic, csv_link, render
 from s80lab.report.tables import Cell, Row, Table
 from s80lab.results.run_folder import RunFolder
@@ -68,3 +68,25 @@ def test_page_shows_the_first_rows_of_a_long_table_and_the_csv_file_has_all() ->
 def test_short_table_is_whole() -> None:
     table = _shortened(Table("All designs", ("CPI",), [Row("a", (Cell("1"),))]))
     assert (table.shown, table.note) == (None, "")
+
+
+def test_front_has_the_points_that_no_other_beats() -> None:
+    #  8 | .   0                 0: fewest bytes
+    #  5 | .   1   2             1: beats 0 and 2
+    #  3 | .           3   4     3: beats 4
+    #  2 |                 5
+    points = [(1.0, 8.0), (1.0, 5.0), (2.0, 5.0), (3.0, 3.0), (4.0, 3.0), (4.0, 2.0)]
+    assert pareto_front(points) == [1, 3, 5]
+
+
+def test_equal_points_are_all_on_the_front() -> None:
+    assert pareto_front([(2.0, 2.0), (1.0, 3.0), (2.0, 2.0), (2.0, 3.0)]) == [1, 0, 2]
+
+
+def test_single_best_point_is_the_whole_front() -> None:
+    assert pareto_front([(5.0, 5.0), (1.0, 1.0), (1.0, 4.0), (4.0, 1.0)]) == [1]
+
+
+def test_points_without_a_quantity_are_left_out() -> None:
+    assert pareto_front([(None, 0.0), (1.0, None), (2.0, 2.0)]) == [2]
+    assert pareto_front([]) == []

@@ -12,7 +12,7 @@ from itertools import permutations
 from statistics import mean
 
 import pytest
-from tests.results.starts import starts
+from tests.results.designs import starts
 
 from s80lab.analysis.interval import estimate
 from s80lab.base import paths

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.lab import LIMIT_S, Lab
 
 from s80lab.base import host
 from s80lab.base.errors import UserError
-from s80lab.base.staging import PARTIAL
+from s80lab.base.staging import PARTIAL, held
 from s80lab.results.collect import Collected, collect
-from s80lab.results.database import UPGRADABLE, insert_run
+from s80lab.results.database import UPGRADABLE, insert_run, list_runs
 from s80lab.results.products import record_products
 from s80lab.results.run_folder import RunFolder
 
@@ -425,3 +426,17 @@ def test_copies_obey_the_umask(lab: Path, hosts: list[Path]) -> None:
         os.umask(before)
     copied = list((lab / "runs").glob("imapb-1/**/*"))
     assert copied and {path.stat().st_mode & 0o077 for path in (*copied, lab / "runs" / "imapb-1")} == {0}
+
+
+def test_two_at_once_do_one_after_the_other(made_runs: Path, tmp_path: Path) -> None:
+    lab = Lab(tmp_path / "checkpoints", tmp_path / "results")
+    with held(lab.results / ".collect.lock", lambda: None):
+        both = [lab.start("collect", str(made_runs)) for _ in range(2)]
+        for one in both:
+            assert one.stdout is not None
+            assert one.stdout.readline().startswith("collect: waiting for another `s80lab collect` in ")
+        assert not lab.runs()
+    said = sorted(one.communicate(timeout=LIMIT_S)[0] for one in both)
+    assert [one.returncode for one in both] == [0, 0], said
+    assert said[0].startswith("6 runs: 6 copied to ") and said[1].startswith("6 runs: nothing new, all are in ")
+    assert len(list_runs(lab.results / "s80lab.sqlite")) == 6

@@ -7,7 +7,7 @@ import re
 from functools import cache
 
 import pytest
-from tests.results.starts import starts
+from tests.results.designs import starts
 
 from s80lab.analysis.interval import estimate
 from s80lab.base import paths

@@ -13,8 +13,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.analysis.comparison.resample import calibrate
 from tests.analysis.comparison.sides import TESTED, side
-from tests.results.starts import starts
+from tests.results.designs import starts
 
 from s80lab.analysis.comparison.contrast import Comparison
 from s80lab.analysis.groups import Group
@@ -166,3 +167,12 @@ def test_planted_difference_of_two_deviations_is_found(distribution: Draw) -> No
         comparison = Comparison(drawn_side("A", one), drawn_side("B", two))
         hits += next(found.verdict for found in comparison.tested if found.row.name == "e_share") == "higher"
     assert hits >= 0.9 * DRAWS
+
+
+def test_resampling_of_eight_boots_with_three_seeds_is_calibrated() -> None:
+    draw = np.random.default_rng(8)
+    values = 0.7 * normal(draw, (len(TESTED), 8, 1)) + normal(draw, (len(TESTED), 8, 3))
+    found = calibrate(drawn_side("imapb", values), boots=4, draws=300)
+    assert found.comparisons <= 0.07 * found.draws and max(found.rows.values(), default=0) <= 0.07 * found.draws
+    assert min(found.found.values()) >= 0.9 * found.draws
+    assert set(found.found) == {"l2_mpki.all", "e_share", "e_to_m_share", "cpi.all"}

@@ -4,20 +4,24 @@ that state in which one transition of MOESI_hammer was changed: a cache in MM th
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
 import pytest
 import typer
+from rich.console import Console
 from tests.gem5.check.recorded import recorded, stand_in
 
 from s80lab.base.errors import UserError
-from s80lab.commands.gem5_check import check_command
+from s80lab.commands.gem5_check import check_command, print_differences, print_transitions
 from s80lab.commands.line.compare import Gem5CheckArguments
 from s80lab.gem5.agree.categories import CATEGORIES
+from s80lab.gem5.binary import About
 from s80lab.gem5.check import traces
 from s80lab.gem5.check.run import check, expected, require_certified
 from s80lab.gem5.check.traces import simulations
+from s80lab.gem5.check.verdict import Difference, Verdict
 
 # Categories that only transactions under way at once can have.
 TRANSIENT = {
@@ -133,3 +137,30 @@ def test_command_names_the_protocols_that_are_not_checked(tmp_path: Path, capsys
     record = json.loads(out.out)
     assert record["certified"] is True and record["not_checked"] == ["CHI", "MSI"] and record["differences"] == []
     assert "other protocols of this gem5, not checked: CHI, MSI" in out.err
+
+
+def test_texts_of_a_verdict_are_neither_markup_nor_control_characters() -> None:
+    verdict = Verdict(
+        binary="0",
+        about=About(version="24", release="24", protocols=(), isas=()),
+        traces=1,
+        accesses=1,
+        categories=1,
+        differences=[Difference(trace="[/]", category="[red]a\x1b[2J", ruby=1, model=2)],
+        failure="",
+        reached={"[/x]": ["[bold]I.\x1b]0;evil\x07"]},
+        seconds=1.0,
+    )
+    text = io.StringIO()
+    console = Console(file=text, width=120, force_terminal=False)
+    print_differences(verdict, console)
+    print_transitions(verdict, console)
+    said = text.getvalue()
+    assert "\x1b" not in said and "\x07" not in said
+    assert all(word in said for word in ("[/]", "[red]a\\x1b[2J", "[/x]", "[bold]I", "\\x1b]0;evil\\x07"))
+
+
+def test_check_certifies_the_users_gem5(gem5: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("S80LAB_GEM5_CHECKS", str(tmp_path))
+    verdict = check(gem5)
+    assert verdict.certified, verdict.reason()

@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.results.lines import change
 from tests.simulation import write_run
 
 from s80lab.base.errors import UserError
-from s80lab.results.metrics.derive import REGISTRY, of, render, warm_up, write_stats
+from s80lab.results.metrics.derive import REGISTRY, of, render, stats, warm_up, write_stats
 from s80lab.results.metrics.registry import flatten, markdown
 from s80lab.results.run_folder import RunFolder
+from s80lab.results.snapshots import Snapshots
 
 
 @pytest.fixture
@@ -169,3 +171,65 @@ def test_the_checkpoints_windows_come_before_the_runs(run_dir: Path) -> None:
     warm = warm_up(run_dir.parent / f"warm-{run_dir.name}.jsonl")
     assert content["warmup"]["verdict"] == warm.verdict
     assert content["warmup"]["instructions"] == warm.instructions == 30_000
+
+
+def session_metrics(run_dir: Path, label: str) -> dict[str, float]:
+    """Of the run whose first class is called `label`."""
+    change(run_dir, 1, lambda line: line["dims"]["class"].__setitem__(0, label))
+    load = json.loads((run_dir / "transactions.json").read_text())
+    found: dict[str, float] = stats(Snapshots.read(run_dir / "snapshots.jsonl"), load, {}, None)["metrics"]
+    return found
+
+
+def test_counts_are_of_the_class_alone(run_dir: Path) -> None:
+    found = session_metrics(run_dir, "session")
+    region = Snapshots.read(run_dir / "snapshots.jsonl").region()
+    of_class = {"class": "session"}
+    misses = region.total("miss_source", **of_class)
+    from_m = region.total("miss_source", **of_class, kind="store", source="M")
+    assert 0 < misses < region.total("miss_source")
+    assert found["session.store_from_m_share.all"] == pytest.approx(from_m / misses)
+    stalls = {
+        kind: sum(region.total("stall_cycles", **of_class, kind=kind, service=by) for by in ("memory", "cache"))
+        for kind in ("ifetch", "load", "store", "walk")
+    }
+    assert found["session.l2_stall.walk"] == pytest.approx(stalls["walk"] / sum(stalls.values()))
+    assert found["session.store_to_load_stall"] == pytest.approx(stalls["store"] / stalls["load"])
+    assert found["session.store_to_load_stall"] != found["store_to_load_stall"]
+
+
+def test_engines_that_do_not_tell_the_class_have_none(run_dir: Path) -> None:
+    assert session_metrics(run_dir, "servers")["session"] is None
+
+
+def probe_metrics(run_dir: Path, load: dict[str, Any] | None) -> dict[str, Any]:
+    found: dict[str, Any] = stats(Snapshots.read(run_dir / "snapshots.jsonl"), load, {}, None)["metrics"]
+    return found
+
+
+def test_work_is_set_against_processor_time(run_dir: Path) -> None:
+    load = json.loads((run_dir / "transactions.json").read_text())
+    one = next(iter(load["transactions"].values()))
+    types = {name: one | {"count": count} for name, count in (("COPY", 3), ("PASS", 4), ("KEEP", 5))}
+    found = probe_metrics(run_dir, load | {"batch": 1000, "transactions": types})
+    seconds = found["class_processors.session"] * Snapshots.read(run_dir / "snapshots.jsonl").region().clock_ns / 1e9
+    assert found["copy_mb"] * seconds == pytest.approx(3 * 1000 * 4 / 1e6)
+    assert found["token_ns"] * 9 * 1000 == pytest.approx(seconds * 1e9)
+
+
+def test_miss_ratios_are_of_the_sessions_own_accesses(run_dir: Path) -> None:
+    region = Snapshots.read(run_dir / "snapshots.jsonl").region()
+    own = {"class": "session", "privilege": "user"}
+    accesses = sum(region.total("accesses", kind=kind, **own) for kind in ("load", "store"))
+    found = probe_metrics(run_dir, None)
+    for level in ("l1", "l2"):
+        missed = sum(region.total(f"{level}_misses", kind=kind, **own) for kind in ("load", "store"))
+        assert 0 < missed <= accesses
+        assert found[f"data_miss_ratio.{level}"] == pytest.approx(missed / accesses)
+
+
+def test_other_loads_and_replays_have_none_of_the_work(run_dir: Path) -> None:
+    load = json.loads((run_dir / "transactions.json").read_text())
+    for result in (load, None):
+        found = probe_metrics(run_dir, result)
+        assert found["copy_mb"] is found["token_ns"] is None

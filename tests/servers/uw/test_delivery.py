@@ -8,9 +8,7 @@ import subprocess
 import time
 
 from tests.lab import LIMIT_S
-from tests.servers.uw.answers import count, literal, ok
-from tests.servers.uw.mbox_file import messages
-from tests.servers.uw.uw_server import DELIVER, UwServer
+from tests.servers.uw.uw_server import DELIVER, UwServer, count, literal, messages, ok
 
 
 def test_a_delivery_arrives_in_a_selected_inbox(server: UwServer) -> None:

@@ -11,9 +11,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.servers.uw.answers import count, literal, ok
-from tests.servers.uw.mbox_file import messages
-from tests.servers.uw.uw_server import IMAPD, UwServer
+from tests.servers.uw.uw_server import IMAPD, UwServer, count, literal, messages, ok
 
 
 def raw(client: imaplib.IMAP4, line: bytes) -> bytes:

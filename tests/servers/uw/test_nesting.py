@@ -9,8 +9,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from tests.servers.uw.answers import count, ok
-from tests.servers.uw.uw_server import UwServer
+from tests.servers.uw.uw_server import UwServer, count, ok
 
 DEEP = "(" * 20_000
 PART = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/plain {0}\n\nx\n--b--\n"

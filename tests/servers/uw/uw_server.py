@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import imaplib
+import re
 import shutil
 import signal
 import ssl
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from tests.loadgen.mail_system import make_certificate, smtpd_command
 from tests.loadgen.service import Service, free_port
@@ -109,3 +111,31 @@ class UwServer:
             server.wait()
             if server.stdout is not None:
                 server.stdout.close()
+
+
+def ok(answer: tuple[str, list[Any]]) -> list[Any]:
+    """What a command brought, which must have been a success."""
+    assert answer[0] == "OK", answer
+    return answer[1]
+
+
+def literal(answer: tuple[str, list[Any]]) -> bytes:
+    return bytes(ok(answer)[0][1])
+
+
+def count(client: imaplib.IMAP4, mailbox: str) -> int:
+    return int(ok(client.select(mailbox))[0])
+
+
+KEPT_BY_THE_SERVER = (b"X-IMAPbase:", b"X-UID:", b"Status:", b"X-Status:", b"X-Keywords:")
+BEGIN = re.compile(rb"^From \S+ \w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}.*\n", re.MULTILINE)
+
+
+def messages(path: Path) -> list[tuple[bytes, bytes]]:
+    """(header, body) of each, with CRLF, without the "From " line and what the server keeps in the header."""
+    found = []
+    for text in BEGIN.split(path.read_bytes())[1:]:
+        header, body = text.removesuffix(b"\n").split(b"\n\n", 1)
+        lines = [line for line in header.split(b"\n") if not line.startswith(KEPT_BY_THE_SERVER)]
+        found.append((b"\r\n".join([*lines, b"", b""]), body.replace(b"\n", b"\r\n")))
+    return found
