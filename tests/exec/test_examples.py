@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The programs of examples/ have the counts that examples/README.md shows. The published cases of false sharing also have
-the names of the page, and none when padded."""
+"""The programs of examples/ have the counts that examples/README.md shows. The published cases of false sharing also
+have the names of the page, and none when padded."""
 
 from __future__ import annotations
 

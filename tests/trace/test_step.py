@@ -35,7 +35,7 @@ def states(told: Lesson) -> list[str]:
     for one in told.steps:
         spots = [one.copies.get(core) for core in told.cores]
         words = [spot.state if spot else told.invalid for spot in spots]
-        rows.append(" ".join(w + ("*" if c == step.supplier else "") for c, w in zip(told.cores, words, strict=True)))
+        rows.append(" ".join(w + ("*" if c == one.supplier else "") for c, w in zip(told.cores, words, strict=True)))
     return rows
 
 
