@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The page of the guest's memory in which the load generator reads the phase of the run
-// (docs/reference/interfaces/phase-page.md).
+// (docs/reference/interfaces/markers.md).
 #pragma once
 #include <cstdint>
 #include <cstring>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Counters of the guest's kernel, read from its RAM when a snapshot is due
-// (docs/reference/interfaces/guest-counters.md).
+// (docs/reference/interfaces/guest-kernel.md).
 #pragma once
 #include <cstdint>
 #include <string>

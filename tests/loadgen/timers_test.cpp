@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "timers.hpp"
-
 #include <gtest/gtest.h>
 
 #include <vector>
 
+#include "clock.hpp"
 #include "task.hpp"
+#include "timers.hpp"
 
 namespace s80::loadgen {
 namespace {
@@ -46,6 +46,20 @@ TEST(Timers, ArmingAnewMakesTheOldMomentVoid) {
     EXPECT_TRUE(order.empty());
     timers.fire(30);
     EXPECT_TRUE(task.done());
+}
+
+TEST(Clock, WithoutShiftIsTheMonotonicClock) {
+    const Clock clock("host");
+    EXPECT_EQ(clock.monotonic_ns(50'000'000), 50'000'000u);
+}
+
+TEST(Clock, WithShiftRunsSlowerThanTheMonotonicClock) {
+    Clock clock("host");
+    const std::uint64_t before = clock.now();
+    clock.set_shift(3);
+    EXPECT_GE(clock.now(), before / 8);
+    EXPECT_LT(clock.now(), before / 4);
+    EXPECT_EQ(clock.monotonic_ns(50'000'000), 400'000'000u);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "fake_time.h"
+#include "fakes.h"
 
 namespace s80::plugin {
 

@@ -8,11 +8,9 @@
 #include <tuple>
 #include <vector>
 
-#include "fake_round.h"
-#include "fake_time.h"
+#include "fakes.h"
 #include "memory/hierarchy.h"
 #include "model/ordered_epoch.h"
-#include "playing_sink.h"
 #include "plugin/windows.h"
 #include "timing/player.h"
 

@@ -9,10 +9,8 @@
 #include <tuple>
 #include <vector>
 
-#include "fake_round.h"
-#include "fake_time.h"
+#include "fakes.h"
 #include "memory/hierarchy.h"
-#include "playing_sink.h"
 #include "plugin/windows.h"
 #include "timing/player.h"
 #include "timing/rules.h"

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Where epochs end, what each processor executes in them, and what is counted.
+#include <gtest/gtest.h>
+
 #include <numeric>
 #include <set>
 
+#include "plugin/filter_key.h"
 #include "windows_fixture.h"
 
 namespace s80::plugin {
@@ -366,6 +369,29 @@ TEST_F(WindowsTest, ARestoredGuestThatSleptEndsItsGap) {
     EXPECT_EQ(time_.begins.back(), 42'300);
     restored.finish();
     EXPECT_EQ(closed(0).idle_before_ns, 300U);
+}
+
+TEST(FilterKey, OfAnotherIntervalMatchesNothing) {
+    FilterKey key;
+    key.begin();
+    const std::uint64_t before = key(7);
+    EXPECT_NE(before, key(8));
+    EXPECT_NE(before, 0U);
+    EXPECT_TRUE(key.next());
+    EXPECT_NE(key(7), before);
+}
+
+TEST(FilterKey, SaysWhenTheNumberOfTheIntervalComesRound) {
+    FilterKey key;
+    key.begin();
+    const std::uint64_t first = key(0);
+    std::uint64_t intervals = 1;
+    while (key.next()) {
+        ASSERT_NE(key(0), first);
+        ++intervals;
+    }
+    EXPECT_EQ(intervals, (1U << 23) - 1) << "the bits above 41, without the number 0";
+    EXPECT_EQ(key(0), first) << "a key that an entry may still hold";
 }
 
 }  // namespace s80::plugin

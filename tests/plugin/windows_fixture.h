@@ -9,8 +9,7 @@
 #include <numeric>
 #include <vector>
 
-#include "fake_round.h"
-#include "fake_time.h"
+#include "fakes.h"
 #include "machine/machine.h"
 #include "plugin/windows.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A page of memory in which the plugin writes the phase of the run (docs/reference/interfaces/phase-page.md).
+// A page of memory in which the plugin writes the phase of the run (docs/reference/interfaces/markers.md).
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The messages between the load generator and the sink behind the router
-// (docs/reference/interfaces/sink.md).
+// (docs/reference/interfaces/own-servers.md).
 #pragma once
 
 #include <bit>

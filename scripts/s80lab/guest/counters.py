@@ -5,7 +5,7 @@
 
 writes the addresses of the counters in the guest of a checkpoint, also those of its mounted disks. The plugin reads the
 counters when a snapshot is due, at an exact instruction, and writes their sums into the snapshot
-(docs/reference/interfaces/guest-counters.md).
+(docs/reference/interfaces/guest-kernel.md).
 """
 
 from __future__ import annotations

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "parser.hpp"
-
 #include <gtest/gtest.h>
+
+#include <string>
+
+#include "nesting.hpp"
+#include "parser.hpp"
+#include "replies.hpp"
 
 namespace s80::uw {
 namespace {
@@ -66,6 +70,45 @@ TEST(Parser, NumbersHaveALimit) {
     EXPECT_EQ(Parser("4294967295").number(), 4294967295U);
     EXPECT_THROW(Parser("99999999999999999999999").number(), BadSyntax);
     EXPECT_THROW(Parser("-1").number(), BadSyntax);
+}
+
+const std::string deepest(deepest_comment, '(');
+
+std::string repeated(const std::string& text, std::size_t times) {
+    std::string all;
+    for (std::size_t i = 0; i < times; ++i) all += text;
+    return all;
+}
+
+TEST(Nesting, CommentAtTheLimitIsAllowedAndOneMoreIsNot) {
+    EXPECT_FALSE(nests_too_deeply("From: " + deepest + "\r\n"));
+    EXPECT_TRUE(nests_too_deeply("From: " + deepest + "(\r\n"));
+}
+
+TEST(Nesting, CommentsOfManyFieldsAreNotAdded) {
+    EXPECT_FALSE(nests_too_deeply("From: " + deepest + "\r\nTo: " + deepest + "\r\n"));
+    EXPECT_TRUE(nests_too_deeply("From: " + deepest + "\r\n " + deepest + "\r\n"));
+    EXPECT_TRUE(nests_too_deeply("From: " + deepest + "\r\n\t(\r\n"));
+}
+
+TEST(Nesting, CommentsBesideEachOtherAreNotAdded) {
+    EXPECT_FALSE(nests_too_deeply("To: " + repeated("a@b (c), ", 2 * deepest_comment)));
+}
+
+TEST(Nesting, EscapedBracketDoesNotEndAComment) {
+    EXPECT_TRUE(nests_too_deeply("From: " + repeated("(\\)", deepest_comment + 1)));
+    EXPECT_FALSE(nests_too_deeply("From: " + repeated("(\\\\)", 2 * deepest_comment)));
+}
+
+TEST(Replies, NamesAreQuotedOrLiterals) {
+    EXPECT_EQ(as_string("folder 1"), "\"folder 1\"");
+    EXPECT_EQ(as_string("a\"b\\c"), "\"a\\\"b\\\\c\"");
+    EXPECT_EQ(as_string("a\r\nb"), "{4}\r\na\r\nb");
+    EXPECT_EQ(as_string("\xc3\xa4"), "{2}\r\n\xc3\xa4");
+}
+
+TEST(Replies, AReasonStaysOnItsLine) {
+    EXPECT_EQ(as_text("no\r\na1 OK"), "no  a1 OK");
 }
 
 }  // namespace

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "store.hpp"
-
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <system_error>
+
+#include "imap_script.hpp"
+#include "maildir.hpp"
+#include "store.hpp"
 
 namespace s80::mailstore {
 namespace {
@@ -97,6 +99,42 @@ TEST_F(Store, FailureNamesTheFile) {
     } catch (const std::system_error& error) {
         EXPECT_NE(std::string(error.what()).find("absent/user001"), std::string::npos);
     }
+}
+
+const Position position{"user001", 1767225600, 7, 42, 1767225600};
+
+std::string in_mbox(const std::string& status) {
+    return "From a@b Thu Jan  1 00:00:00 2026\nSubject: one\nX-UID: 7\nStatus: " + status +
+           "\nX-Keywords:   \nContent-Type: text/plain\n\nStatus: of the body\n\nFrom\n\n";
+}
+
+TEST(Maildir, HoldsTheMessageWithoutWhatMboxAdds) {
+    EXPECT_EQ(maildir_message(in_mbox("RO"), position).text,
+              "Subject: one\nContent-Type: text/plain\n\nStatus: of the body\n\nFrom\n");
+}
+
+TEST(Maildir, NameHasOrderSizesAndWhetherItWasSeen) {
+    EXPECT_EQ(maildir_message(in_mbox("RO"), position).name,
+              "1767225600.M000007.mail.s80.example,S=65,W=71:2,S");
+    EXPECT_EQ(maildir_message(in_mbox("O"), position).name,
+              "1767225600.M000007.mail.s80.example,S=65,W=71:2,");
+}
+
+constexpr std::string_view drawn =
+    "From a@b Thu Jan  1 00:00:00 2026\nSubject: one\nX-UID: 1\nStatus: RO\n\nText\n\n";
+
+TEST(ImapScript, CreatesMailboxesAndAppendsTheirMailWithFlagsAndTimes) {
+    const Position position{"user001", 1767225600, 1, 2, 1767225600};
+    ImapScript script("user001", "secret");
+    script.mailbox("INBOX");
+    script.message(drawn, position);
+    script.message(drawn, position);
+    script.mailbox("sent");
+    script.message(drawn, position);
+    const std::string literal =
+        " (\\Seen) \" 1-Jan-2026 00:00:00 +0000\" {22+}\r\nSubject: one\r\n\r\nText\r\n";
+    EXPECT_EQ(script.finish(), "a1 LOGIN user001 secret\r\na2 APPEND INBOX" + literal + literal +
+                                   "\r\na3 CREATE sent\r\na4 APPEND sent" + literal + "\r\na5 LOGOUT\r\n");
 }
 
 }  // namespace

@@ -6,7 +6,7 @@ interface Transaction {
     /**
      * Does it `count` times, by the references from `first` on, and shows each on the screen.
      *
-     * @return the numbers of the reply (docs/reference/interfaces/warehouse.md); the screen's characters follow them
+     * @return the numbers of the reply (docs/reference/interfaces/own-servers.md); the screen's characters follow them
      */
     long[] run(Warehouse warehouse, int count, long first, Screen screen);
 

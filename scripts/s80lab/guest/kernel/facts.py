@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Symbols (kallsyms) and structure layouts (BTF) of the guest's kernel, and the file of those that the plugin reads
-(docs/reference/interfaces/kernel-layout.md).
+(docs/reference/interfaces/guest-kernel.md).
 
 Both are read from the image's kernel, so they always match the guest. They are read once for each kernel and stored
 next to the image, in a folder named after the kernel's hash.
@@ -89,7 +89,7 @@ class Kernel:
 
     @property
     def plugin_file(self) -> Path:
-        """The file about the kernel that the plugin reads (docs/reference/interfaces/kernel-layout.md)."""
+        """The file about the kernel that the plugin reads (docs/reference/interfaces/guest-kernel.md)."""
         return self.folder / PLUGIN_FILE
 
     @cached_property

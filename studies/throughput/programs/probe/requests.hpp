@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The requests of one connection (docs/reference/interfaces/memory-probe.md): one line each, with one line
+// The requests of one connection (docs/reference/interfaces/own-servers.md): one line each, with one line
 // as reply.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "imap/transactions/expunging.hpp"
+#include "imap/transactions.hpp"
 
 #include <string>
 

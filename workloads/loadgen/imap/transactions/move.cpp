@@ -2,7 +2,6 @@
 // MOVE: move a message from the selected mailbox to another one, by the MOVE command or, as in the
 // paper's time, by COPY, STORE and EXPUNGE.
 #include "imap/transactions.hpp"
-#include "imap/transactions/expunging.hpp"
 
 namespace s80::loadgen {
 
