@@ -13,7 +13,7 @@ from tests.lab import Lab
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.names import MOST_BYTES, is_name
+from s80lab.base.files import MOST_BYTES, is_name
 from s80lab.capture.design import resolve_design
 from s80lab.capture.store import open_capture
 from s80lab.config.machine import load_machine

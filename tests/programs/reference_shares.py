@@ -35,8 +35,7 @@ from s80lab.commands.numbers import parse_boots, parse_seeds
 from s80lab.commands.parts import make_plans, run_pipeline
 from s80lab.experiment import checkpoint
 from s80lab.experiment.plan import Options, Plan
-from s80lab.report.markdown import markdown_rows
-from s80lab.report.tables import Cell, Row, Table
+from s80lab.report.tables import Cell, Row, Table, markdown_rows
 from s80lab.results.metrics.derive import compute
 from s80lab.results.metrics.standing import ALLOWED_TIME_ERROR_US
 from s80lab.results.metrics.watched import NAMES

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from s80lab.analysis.groups import Group, read_run
 from s80lab.config.grid import Grid
 from s80lab.report.exploration.page import MOST_ROWS, _shortened, explorer
-from s80lab.report.exploration.quantities import pareto_front, scatter_of
+from s80lab.report.exploration.table import pareto_front, scatter_of
 from s80lab.report.page import Topic, csv_link, render
 from s80lab.report.tables import Cell, Row, Table
 from s80lab.results.run_folder import RunFolder

@@ -13,10 +13,9 @@ from tests.lab import Lab
 from tests.results.designs import change, database_of_two_designs
 
 from s80lab.base.errors import UserError
-from s80lab.results.database import insert_run
+from s80lab.results.database import insert_run, list_tables
 from s80lab.results.query import pooling_remark, select
 from s80lab.results.run_folder import RunFolder
-from s80lab.results.schema import list_tables
 
 
 @pytest.fixture

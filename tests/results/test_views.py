@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 from tests.results.designs import database_of_two_designs
 
-from s80lab.results.database import SCHEMA_VERSION, insert_run, list_runs
+from s80lab.results.database import SCHEMA_FILE, SCHEMA_VERSION, insert_run, list_runs, list_tables
 from s80lab.results.identity import COLUMNS, identity
 from s80lab.results.query import select
 from s80lab.results.run_folder import RunFolder
-from s80lab.results.schema import SCHEMA_FILE, list_tables
 
 VIEWS = [one.name for one in list_tables() if one.kind == "view"]
 PLAIN = [name for name in VIEWS if not name.endswith("_all")]

@@ -4,6 +4,7 @@
 whole(path), write_file(path, content)   write a file, or replace it
 create_file(path, content)               writes a file that does not exist yet
 read_regular(path, most, remedy)         reads a regular file of bounded size
+is_name(name), check_name(name, ...)     names from other people's files that become names of files and folders
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import BinaryIO
 from s80lab.base.errors import UserError
 from s80lab.base.paths import shown
 from s80lab.base.staging import file_locks, full_disk, scratch, working
+from s80lab.base.terminal import quoted
 
 _DESCRIPTOR = re.compile("/(?:proc/self|dev)/fd/([0-9]+)")
 _SYSTEM = (Path("/dev"), Path("/proc"))
@@ -152,3 +154,24 @@ def is_special(path: Path) -> bool:
     if path.is_symlink() and any(path.absolute().is_relative_to(folder) for folder in _SYSTEM):
         return True
     return path.exists() and not path.is_file()
+
+
+MOST_BYTES = 128
+"""Length of a name in UTF-8; names of runs contain it together with other words, within the file system's 255 bytes."""
+RULE = (
+    "a name begins with a letter, a digit or _, contains only letters, digits, blanks and . _ - + = , @, "
+    f"and has at most {MOST_BYTES} bytes"
+)
+_NAME = re.compile(r"\w(?:[\w .+=,@-]*[\w.+=,@-])?")
+
+
+def is_name(name: str) -> bool:
+    """Whether a name can safely name a file or folder (RULE): no path, no option, no pattern, no control character."""
+    return _NAME.fullmatch(name) is not None and len(name.encode()) <= MOST_BYTES
+
+
+def check_name(name: str, where: str, remedy: str) -> str:
+    """The name. UserError if `is_name` rejects it. where: what contains the name; remedy: what the user can do."""
+    if not is_name(name):
+        raise UserError(f"{where}: the name {quoted(name)} cannot name a file or folder ({RULE}); {remedy}")
+    return name

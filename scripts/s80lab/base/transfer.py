@@ -19,8 +19,8 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from s80lab.base.errors import UserError
+from s80lab.base.files import check_name, is_name
 from s80lab.base.hashing import value_hash
-from s80lab.base.names import check_name, is_name
 from s80lab.base.stage import copy_files, sparse_copy, write_sparse
 from s80lab.base.staging import full_disk, held, scratch, staging, sweep, working
 from s80lab.base.store import FileRecord, M, Store

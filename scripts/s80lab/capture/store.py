@@ -15,8 +15,8 @@ from pydantic import Field
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.base.files import check_name
 from s80lab.base.hashing import file_hash
-from s80lab.base.names import check_name
 from s80lab.base.store import Store, StoredManifest
 from s80lab.base.strict import Strict, shown, validate
 from s80lab.base.suggest import hint

@@ -42,9 +42,8 @@ from s80lab.commands.sides import (
 from s80lab.exec.compare import ExecComparison, parse_condition
 from s80lab.exec.folder import exec_folder, find_runs
 from s80lab.report.comparison.page import write_comparison
-from s80lab.report.comparison.record import comparison_record
 from s80lab.report.comparison.tables import designs_table, functions_table, headline_table
-from s80lab.report.comparison.words import lead, notes, verdict_lines
+from s80lab.report.comparison.words import comparison_record, lead, notes, verdict_lines
 from s80lab.report.program import comparison_text
 from s80lab.report.terminal import print_table
 from s80lab.report.write import write_pages

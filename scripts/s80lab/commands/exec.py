@@ -39,8 +39,7 @@ from s80lab.commands.numbers import parse_boots, parse_seeds
 from s80lab.commands.process import EXEC_FAILED, sentence_of
 from s80lab.config.machine import load_machine, with_inclusion
 from s80lab.config.program import NAME, Program, Saved, saved_text
-from s80lab.exec.added import Added
-from s80lab.exec.bring_back import bring_back, guest_and_host
+from s80lab.exec.added import Added, bring_back, guest_and_host
 from s80lab.exec.compiled import keep_compiled
 from s80lab.exec.folder import REPORT, ExecRun, Record, exec_folder, run_name, write_record
 from s80lab.exec.functions import allocator, entry

@@ -28,8 +28,8 @@ from s80lab.config.machine import Machine, load_machine
 from s80lab.experiment.plan import Options, Plan
 from s80lab.experiment.run import name_before_hash
 from s80lab.report.ablations import ablation_table
-from s80lab.report.markdown import markdown
 from s80lab.report.record import groups_record
+from s80lab.report.tables import markdown
 from s80lab.report.terminal import print_table
 from s80lab.results.run_folder import RunFolder
 from s80lab.trace.files import write

@@ -35,8 +35,7 @@ from s80lab.commands.shards import Listed, Part, part, show_list, tell_shard
 from s80lab.config.grid import Grid
 from s80lab.experiment.resources import Cost
 from s80lab.report.exploration.page import notes, write_page
-from s80lab.report.exploration.quantities import scatter_of
-from s80lab.report.exploration.table import design_groups, designs_table, errors_table, verdicts
+from s80lab.report.exploration.table import design_groups, designs_table, errors_table, scatter_of, verdicts
 from s80lab.report.filter_error import table_text, write_table
 from s80lab.report.record import estimates_record, run_record
 from s80lab.report.terminal import print_table

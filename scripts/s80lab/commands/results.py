@@ -27,8 +27,8 @@ from s80lab.gem5.runs import shipped_runs
 from s80lab.report.headline import beside_table
 from s80lab.report.record import groups_record, tables_record
 from s80lab.report.write import print_beside, two_estimates
+from s80lab.results.database import list_tables
 from s80lab.results.query import declared_types, pooling_remark, query, render, select
-from s80lab.results.schema import list_tables
 from s80lab.trace.files import write
 
 

@@ -12,8 +12,7 @@ from s80lab.analysis.claims.rules import TOLERANCE, Verdict
 from s80lab.analysis.groups import Group
 from s80lab.analysis.rows import ABSENT, PERCENT, SECTIONS, THREE, Format, number
 from s80lab.base.terminal import counted
-from s80lab.report.markdown import markdown_rows, wrap
-from s80lab.report.tables import Cell, Row, Table
+from s80lab.report.tables import Cell, Row, Table, markdown_rows, wrap
 from s80lab.results.metrics.derive import of
 
 TITLE = "Comparison with the paper"

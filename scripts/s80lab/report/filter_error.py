@@ -14,8 +14,7 @@ from s80lab.base.files import is_special, write_file
 from s80lab.base.strict import size_text
 from s80lab.capture.error import ANY_SHARE, QUANTITIES, SCHEMA, differences
 from s80lab.capture.store import Capture
-from s80lab.report.markdown import markdown
-from s80lab.report.tables import Cell, Row, Table
+from s80lab.report.tables import Cell, Row, Table, markdown
 from s80lab.results.metrics.derive import render
 
 _DESIGN = ("protocol", "l2.size", "l2.inclusion")

@@ -13,8 +13,7 @@ from s80lab.analysis.rows import ABSENT
 from s80lab.base.files import write_file
 from s80lab.gem5.windows import QUANTITIES, Row, Side, record, rows_of
 from s80lab.report.figures.style import GROUP_COLOURS, panels, percent_axis, png, style
-from s80lab.report.markdown import markdown
-from s80lab.report.tables import Cell, Table
+from s80lab.report.tables import Cell, Table, markdown
 from s80lab.report.tables import Row as TableRow
 from s80lab.results.metrics.derive import render
 

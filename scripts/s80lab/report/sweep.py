@@ -28,10 +28,9 @@ from s80lab.report.figures.curves import PROCESSORS, Panel, curves_figure
 from s80lab.report.figures.style import png, style, svg
 from s80lab.report.guest import guest_notes
 from s80lab.report.machine import machine_table
-from s80lab.report.markdown import markdown
 from s80lab.report.page import Topic, origins, render, write_files
 from s80lab.report.seeds import has_boots, units_text
-from s80lab.report.tables import Cell, Row, Table, intervals_note, table_by_group
+from s80lab.report.tables import Cell, Row, Table, intervals_note, markdown, table_by_group
 from s80lab.report.validity import verdicts_with_reasons
 
 if TYPE_CHECKING:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tables of a report as rows of text, which the terminal and the page both render."""
+"""The tables of a report as rows of text, which the terminal and the page both render, and as Markdown."""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -239,3 +240,32 @@ def _verdict(group: Group) -> str:
 def _warmup_length(group: Group) -> str:
     lengths = [run.stats["warmup"]["instructions"] for run in group.runs]
     return f"{sum(lengths) / len(lengths) / 1e6:,.0f} M"
+
+
+WIDTH = 110
+
+
+def wrap(paragraph: str) -> list[str]:
+    """The lines of a paragraph, of WIDTH characters at most. Words and code are not divided."""
+    return textwrap.wrap(paragraph, WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
+def markdown(table: Table, heading: str = "") -> str:
+    """A complete file: title, note, table. heading: heading of the label column. Numbers of runs that had not reached
+    steady state are in italics."""
+    return "\n".join([f"# {table.title}", *wrap(table.note), "", *markdown_rows(table, heading)]) + "\n"
+
+
+def markdown_rows(table: Table, heading: str = "") -> list[str]:
+    """The lines of the table only. If rows have details, these form the last column."""
+    detailed = any(row.detail for row in table.rows)
+    columns = [heading, *table.columns, *(["explanation"] if detailed else [])]
+    lines = [f"| {' | '.join(columns)} |", "| --- |" + " --- |" * (len(columns) - 1)]
+    for row in table.rows:
+        cells = [row.label, *map(_text, row.cells), *([row.detail] if detailed else [])]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def _text(cell: Cell) -> str:
+    return cell.text if cell.warm else f"*{cell.text}*"

@@ -21,19 +21,43 @@ killed leaves no database. A file without tables is treated as if it did not exi
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from s80lab.base.errors import UserError
+from s80lab.base.paths import ROOT
 from s80lab.base.staging import held
 from s80lab.base.strict import shown
 from s80lab.base.terminal import counted
 from s80lab.results.run_folder import RunFolder
-from s80lab.results.schema import SCHEMA_FILE
+
+SCHEMA_FILE = ROOT / "results" / "schema.sql"
+_STATEMENT = re.compile(r"((?:^-- .*\n)+)CREATE (TABLE|VIEW) (\w+)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A table or view. text: the first sentence of its comment."""
+
+    name: str
+    kind: Literal["table", "view"]
+    text: str
+
+
+def list_tables() -> list[Listed]:
+    """The views of valid runs, then the views of all runs, then the tables, each in the order of the schema."""
+    found = []
+    for comment, kind, name in _STATEMENT.findall(SCHEMA_FILE.read_text(encoding="utf-8")):
+        text = " ".join(line.removeprefix("-- ") for line in comment.splitlines())
+        found.append(Listed(name, "view" if kind == "VIEW" else "table", re.split(r"(?<=\.) ", text)[0]))
+    return sorted(found, key=lambda one: (one.kind == "table", one.name.endswith("_all")))
+
 
 # Readers such as `s80lab list` start faster without the modules that writers need: those import numpy.
 if TYPE_CHECKING:

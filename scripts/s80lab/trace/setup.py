@@ -12,9 +12,8 @@ from typing import Any
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.files import write_file
+from s80lab.base.files import check_name, write_file
 from s80lab.base.hashing import text_hash
-from s80lab.base.names import check_name
 from s80lab.base.strict import find_or_file, parse_settings, shown
 from s80lab.base.suggest import names
 from s80lab.config.differences import value_text

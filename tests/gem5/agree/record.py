@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tests.gem5.agree.cases import Case, cases
 
-from s80lab.gem5.agree import agree, replay, transitions
+from s80lab.gem5.agree import agree, categories, replay
 from s80lab.gem5.agree.categories import RECORDED
 
 
@@ -24,11 +24,11 @@ def record(case: Case, gem5: Path) -> None:
     order = agree.timed(case.order(), made.machine, case.spacing)
     with tempfile.TemporaryDirectory(prefix="s80lab-") as folder:
         replayed = replay.replay(order, made.machine, gem5, Path(folder))
-    kept = transitions.trim(replayed.stats, RECORDED)
+    kept = categories.trim_transitions(replayed.stats, RECORDED)
     (case.folder / "stats.txt").write_text(kept, encoding="utf-8")
     about = case.about | {"facts": replayed.facts, "accesses": len(order)}
     (case.folder / "case.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
-    rows = agree.compare(transitions.parse(kept, case.name), order, made, case.name)
+    rows = agree.compare(categories.parse_transitions(kept, case.name), order, made, case.name)
     for row in rows:
         if row.difference:
             print(f"{case.name}: {row.category}: Ruby {row.ruby}, model {row.model} ({100 * row.share:+.3f}%)")

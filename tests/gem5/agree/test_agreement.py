@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.gem5.agree.cases import Case, cases, pack, unpack
 
-from s80lab.gem5.agree import agree, transitions
+from s80lab.gem5.agree import agree, categories
 from s80lab.gem5.agree.agree import Row
 from s80lab.gem5.agree.categories import CATEGORIES, model_counts, ruby_counts
 from s80lab.gem5.check.traces import random_order
@@ -40,7 +40,7 @@ def compare(case: Case) -> list[Row]:
 
 
 def recorded(case: Case) -> dict[str, int]:
-    return transitions.parse(case.stats(), case.name)
+    return categories.parse_transitions(case.stats(), case.name)
 
 
 @cache

@@ -10,7 +10,7 @@ import pytest
 from s80lab.base.errors import UserError
 from s80lab.gem5 import binary as gem5_binary
 from s80lab.gem5 import stats
-from s80lab.gem5.agree import agree, transitions
+from s80lab.gem5.agree import agree, categories
 from s80lab.gem5.agree.categories import CATEGORIES, RECORDED, model_counts, ruby_counts
 from s80lab.trace.order import Op, make
 
@@ -27,7 +27,7 @@ GETS = f"{PREFIX}Directory_Controller.E.GETS        3 # a count"
 
 def test_rows_are_summed_over_the_controllers() -> None:
     vector = f"{PREFIX}L1Cache_Controller.I.Load   |   1   33.33%   33.33% |   2   66.67%  100.00%"
-    assert transitions.parse(dump(vector, LOAD, GETS), "x") == {
+    assert categories.parse_transitions(dump(vector, LOAD, GETS), "x") == {
         "L1Cache_Controller.I.Load": 3,
         "Directory_Controller.E.GETS": 3,
     }
@@ -35,7 +35,7 @@ def test_rows_are_summed_over_the_controllers() -> None:
 
 def test_the_last_dump_counts() -> None:
     later = LOAD.replace("3", "5")
-    assert transitions.parse(dump(LOAD, GETS) + dump(later, GETS), "x")["L1Cache_Controller.I.Load"] == 5
+    assert categories.parse_transitions(dump(LOAD, GETS) + dump(later, GETS), "x")["L1Cache_Controller.I.Load"] == 5
 
 
 @pytest.mark.parametrize(
@@ -51,21 +51,21 @@ def test_the_last_dump_counts() -> None:
 )
 def test_what_is_not_whole_is_refused(text: str, complaint: str) -> None:
     with pytest.raises(UserError, match=complaint):
-        transitions.parse(text, "x")
+        categories.parse_transitions(text, "x")
 
 
 def test_row_names_of_another_release_become_those_of_the_table() -> None:
     load, gets = "L1Cache_Controller.I.Load", "Directory_Controller.E.GETS"
     text = dump(f"{PREFIX}hammer_L1.I.Load::total 3", GETS)
     renamed = {f"{PREFIX}hammer_L1.": f"{PREFIX}L1Cache_Controller."}
-    assert transitions.parse(text, "x", renamed) == {load: 3, gets: 3}
+    assert categories.parse_transitions(text, "x", renamed) == {load: 3, gets: 3}
 
 
 def test_trimming_keeps_what_is_read() -> None:
     text = dump("simSeconds 0.1", LOAD, f"{PREFIX}L1Cache_Controller.I.Other_GETS::total 9", GETS)
-    kept = transitions.trim(text, RECORDED)
+    kept = categories.trim_transitions(text, RECORDED)
     assert "Other_GETS" not in kept and "simSeconds" not in kept
-    assert transitions.parse(kept, "x") == {"L1Cache_Controller.I.Load": 3, "Directory_Controller.E.GETS": 3}
+    assert categories.parse_transitions(kept, "x") == {"L1Cache_Controller.I.Load": 3, "Directory_Controller.E.GETS": 3}
 
 
 def test_missing_accesses_are_refused() -> None:

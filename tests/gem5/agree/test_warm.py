@@ -12,7 +12,7 @@ import pytest
 from tests.gem5.agree import probe, warm_case
 
 from s80lab.base.errors import UserError
-from s80lab.gem5.agree import agree, replay, transitions, warm
+from s80lab.gem5.agree import agree, categories, replay, warm
 from s80lab.gem5.check.traces import random_order
 from s80lab.gem5.stats import Dump, dumps_of
 from s80lab.trace import order as trace_order
@@ -137,7 +137,7 @@ def test_loading_of_a_gem5_that_resets_the_messages_is_not_checked(setup: Setup,
 
 
 def test_ruby_counted_after_a_recorded_loading_what_the_model_counts(setup: Setup, tmp_path: Path) -> None:
-    rows = transitions.parse(warm_case.recorded("following.txt"), "following")
+    rows = categories.parse_transitions(warm_case.recorded("following.txt"), "following")
     order = warm_case.accesses()[FIRST:]
     compared = agree.compare(rows, order, setup, "following", warm_case.begin(tmp_path))
     assert [row for row in compared if row.difference] == []

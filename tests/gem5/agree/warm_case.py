@@ -19,7 +19,7 @@ from typing import Any
 from tests.gem5.agree import probe
 from tests.gem5.recorded import recording
 
-from s80lab.gem5.agree import agree, replay, transitions, warm
+from s80lab.gem5.agree import agree, categories, replay, warm
 from s80lab.gem5.agree.agree import ROW
 from s80lab.gem5.agree.categories import RECORDED
 from s80lab.gem5.check.traces import random_order
@@ -72,7 +72,7 @@ def record(gem5: Path) -> None:
         messages = [row for row in loading.splitlines() if row in (BEGIN, END) or row.startswith(ROW)]
         for dump, kept in (
             ("loading.txt", "\n".join(messages) + "\n"),
-            ("following.txt", transitions.trim(following, RECORDED)),
+            ("following.txt", categories.trim_transitions(following, RECORDED)),
         ):
             (FOLDER / dump).write_text(kept, encoding="utf-8")
         _, different = probe.probe(begin(folder), made, gem5, folder, SETS)

@@ -18,7 +18,7 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.terminal import plain_text
 from s80lab.config.machine import Machine
-from s80lab.gem5.agree import replay, transitions
+from s80lab.gem5.agree import categories, replay
 from s80lab.gem5.agree.categories import CATEGORIES, model_counts, ruby_counts
 from s80lab.gem5.agree.warm import Warm, prepare
 from s80lab.gem5.stats import Dump, dumps_of
@@ -155,7 +155,7 @@ def run(
         begin = warm.begin
         first = next(dumps_of(replayed.stats.splitlines(), where, renamed))
         record["loading"] = dict(warm.facts) | {"checked": check_loading(first, warm, made)}
-    rows = compare(transitions.parse(replayed.stats, where, renamed), played, made, where, begin)
+    rows = compare(categories.parse_transitions(replayed.stats, where, renamed), played, made, where, begin)
     record["categories"] = [row.record() for row in rows]
     files.write(folder / "agreement.json", (json.dumps(record, indent=1) + "\n").encode())
     return rows, record

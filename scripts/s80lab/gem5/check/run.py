@@ -13,7 +13,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash
 from s80lab.base.staging import staging
 from s80lab.base.terminal import say
-from s80lab.gem5.agree import replay, transitions
+from s80lab.gem5.agree import categories, replay
 from s80lab.gem5.agree.categories import CATEGORIES, model_counts, ruby_counts
 from s80lab.gem5.binary import require
 from s80lab.gem5.check import traces
@@ -116,6 +116,6 @@ def _play(one: Simulation, gem5: Path, folder: Path) -> Result:
     try:
         replayed = replay.replay(replay.spaced(one.order, machine), machine, gem5, place)
         where = str(place / "gem5" / "stats.txt")
-        return compare(one, transitions.parse(replayed.stats, where, replayed.facts["rows"]), model, where)
+        return compare(one, categories.parse_transitions(replayed.stats, where, replayed.facts["rows"]), model, where)
     except UserError as error:
         return Result({}, [], f"{one.name}: {error}")

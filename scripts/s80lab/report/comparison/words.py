@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The numbers of a comparison as text, and the sentences beside its tables."""
+"""The numbers of a comparison as text and as plain values for JSON, and the sentences beside its tables."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
 
 from s80lab.analysis.comparison.contrast import FEWEST_PAIRS, Comparison, Contrast
 from s80lab.analysis.comparison.difference import Difference
 from s80lab.analysis.comparison.effort import MOST
+from s80lab.analysis.comparison.functions import FunctionContrast, compare_functions
 from s80lab.analysis.comparison.rows import Row
 from s80lab.analysis.comparison.sides import other_programs
 from s80lab.analysis.groups import Group
@@ -152,3 +155,52 @@ def _filtered(comparison: Comparison) -> list[str]:
         if run.manifest.get("filter_error")
     ]
     return list(dict.fromkeys(said))
+
+
+def comparison_record(comparison: Comparison) -> dict[str, Any]:
+    """Sides, changes, rows and notes. Values are in the unit of the metric; shares are between 0 and 1."""
+    return {
+        "first": _side(comparison.first),
+        "second": _side(comparison.second),
+        "changes": [asdict(change) for change in comparison.changes],
+        "unit": comparison.unit,
+        "paired": comparison.paired,
+        "rows": [_row(one) | _tested(one) for one in comparison.tested],
+        "other_rows": [_row(one) for one in comparison.further],
+        "functions": [_function(one) for one in compare_functions(comparison)],
+        "notes": [*notes(comparison), *effort_lines(comparison)],
+    }
+
+
+def _side(side: Group) -> dict[str, Any]:
+    return {
+        "label": side.label,
+        "observations": len(side.observations),
+        "runs": [{"run": run.name, "observation": run.observation, "seed": run.seed} for run in side.runs],
+    }
+
+
+def _row(one: Contrast) -> dict[str, Any]:
+    return {"name": one.row.name, **one.values()}
+
+
+def _tested(one: Contrast) -> dict[str, Any]:
+    return {
+        "probability": one.difference.probability,
+        "corrected": one.corrected,
+        "verdict": one.verdict,
+        "detectable": one.detectable,
+        "worth": one.row.wanted(one.first),
+        "further": one.further,
+    }
+
+
+def _function(one: FunctionContrast) -> dict[str, Any]:
+    return {
+        "function": one.name,
+        "first": one.first,
+        "second": one.second,
+        "difference": one.difference.estimate,
+        "half_width": one.difference.half_width,
+        "change": one.change,
+    }

@@ -20,7 +20,7 @@ from s80lab.report.figures.drawing import Drawing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-from s80lab.report.exploration.quantities import Scatter
+from s80lab.report.exploration.table import Scatter
 from s80lab.report.figures.style import GROUP_COLOURS, panels
 
 _HEIGHT_IN = 3.6

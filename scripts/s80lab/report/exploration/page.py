@@ -20,8 +20,7 @@ from s80lab.capture.explore.grid import Point
 from s80lab.capture.store import Capture
 from s80lab.config.grid import Grid, is_number
 from s80lab.report.exploration.figures import MOST_BARS, caption, curves_figure, lines_of, scatter_figure, sources_chart
-from s80lab.report.exploration.quantities import Scatter, scatter_of
-from s80lab.report.exploration.table import ENTRIES, designs_table, errors_table, verdicts
+from s80lab.report.exploration.table import ENTRIES, Scatter, designs_table, errors_table, scatter_of, verdicts
 from s80lab.report.figures.all import Picture, drawn_picture
 from s80lab.report.figures.style import png, style, svg
 from s80lab.report.machine import machine_table
