@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Every instruction of accesses.txt, executed by QEMU: which accesses QEMU reports, and what the decoder says.
 
-A line of accesses.txt holds what comes before the opcode (alternatives, `-`: nothing), the opcode, what comes behind it
-(alternatives), the access that QEMU reports, and the bytes of the largest access, at least 8. To add an instruction,
+A line of accesses.txt holds what comes before the opcode (alternatives, `-`: nothing), the opcode (alternatives), what
+comes behind it (alternatives), the access that QEMU reports, and the bytes of the largest access, at least 8. To add an instruction,
 add a line: the first test names the access that QEMU reports.
 """
 
@@ -100,10 +100,10 @@ def recorded() -> Iterator[tuple[Encoding, str, int]]:
     """Each instruction of accesses.txt, its access, and the bytes of the largest access."""
     for line in RECORDED.read_text().splitlines():
         if not line.startswith("#"):
-            before, opcode, behind, access, size = line.split()
+            before, opcodes, behind, access, size = line.split()
             for name, operands in SHORT.items():
                 behind = behind.replace(name, operands)
-            for lead, tail in product(before.split(","), behind.split(",")):
+            for lead, opcode, tail in product(before.split(","), opcodes.split(","), behind.split(",")):
                 one = Encoding(bytes.fromhex(lead.strip("-")), int(opcode, 16), bytes.fromhex(tail))
                 yield one, access, int(size)
 

@@ -57,11 +57,11 @@ std::vector<Recorded> recorded() {
     std::ifstream in(S80_ACCESSES);
     for (std::string line; std::getline(in, line);) {
         std::string before;
-        std::string opcode;
+        std::string opcodes;
         std::string behind;
         Recorded one;
         if (line.starts_with("#") ||
-            !(std::istringstream(line) >> before >> opcode >> behind >> one.access >> one.bytes)) {
+            !(std::istringstream(line) >> before >> opcodes >> behind >> one.access >> one.bytes)) {
             continue;
         }
         for (const auto& [name, operands] : {std::pair{"MEMORY", "07,0f,17,1f,27,2f,37,3f"},
@@ -71,9 +71,11 @@ std::vector<Recorded> recorded() {
             }
         }
         for (const std::string& first : split(before)) {
-            for (const std::string& last : split(behind)) {
-                found.push_back(one);
-                found.back().hex = (first == "-" ? "" : first) + opcode + last;
+            for (const std::string& opcode : split(opcodes)) {
+                for (const std::string& last : split(behind)) {
+                    found.push_back(one);
+                    found.back().hex = (first == "-" ? "" : first) + opcode + last;
+                }
             }
         }
     }
