@@ -2,8 +2,8 @@
 """Every instruction of accesses.txt, executed by QEMU: which accesses QEMU reports, and what the decoder says.
 
 A line of accesses.txt holds what comes before the opcode (alternatives, `-`: nothing), the opcode (alternatives), what
-comes behind it (alternatives), the access that QEMU reports, and the bytes of the largest access, at least 8. To add an instruction,
-add a line: the first test names the access that QEMU reports.
+comes behind it (alternatives), the access that QEMU reports, and the bytes of the largest access, at least 8. To add an
+instruction, add a line: the first test names the access that QEMU reports.
 """
 
 from __future__ import annotations

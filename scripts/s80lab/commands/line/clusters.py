@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from s80lab.commands.line.declare import Section
+from s80lab.commands.line.declare import Section, argument, option
 
 SECTION = Section("Clusters")
 
@@ -37,55 +37,40 @@ class BatchArguments:
             autocompletion=lambda: ["run", "explore"],
         ),
     ]
-    slurm: Annotated[
-        bool,
-        typer.Option(
-            "--slurm",
-            help="Write the script for Slurm, as a job array. Required: Slurm is the only supported batch system.",
-        ),
-    ] = False
-    tasks: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            max=1000,
-            metavar="N",
-            help="Number of tasks of the job array. Default: so many that one task takes about 20 minutes.",
-        ),
-    ] = None
-    cpus: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Cores per task. Each core runs one guest or one replay at a time.")
-    ] = 1
-    minutes: Annotated[
-        int | None,
-        typer.Option(
-            min=2,
-            metavar="N",
-            help="Time limit of a task in minutes. Default: twice the estimated time, at least 10 minutes.",
-        ),
-    ] = None
-    memory: Annotated[
-        int | None,
-        typer.Option(
-            min=1, metavar="N", help="Memory of a task in MiB. Default: an estimate from its guests or replays."
-        ),
-    ] = None
-    stage: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DIR",
-            help="Folder on the local disk of each node, e.g. '$TMPDIR'. Tasks copy checkpoints and captures there "
-            "and read the copies.",
-        ),
-    ] = None
-    options: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--option",
-            metavar="OPTION",
-            help="Option of sbatch to add to the script, e.g. --option=--partition=short. May be repeated.",
-        ),
-    ] = None
+    slurm: bool = option(
+        False,
+        "Write the script for Slurm, as a job array. Required: Slurm is the only supported batch system.",
+        "--slurm",
+    )
+    tasks: int | None = option(
+        None,
+        "Number of tasks of the job array. Default: so many that one task takes about 20 minutes.",
+        min=1,
+        max=1000,
+        metavar="N",
+    )
+    cpus: int = option(1, "Cores per task. Each core runs one guest or one replay at a time.", min=1, metavar="N")
+    minutes: int | None = option(
+        None,
+        "Time limit of a task in minutes. Default: twice the estimated time, at least 10 minutes.",
+        min=2,
+        metavar="N",
+    )
+    memory: int | None = option(
+        None, "Memory of a task in MiB. Default: an estimate from its guests or replays.", min=1, metavar="N"
+    )
+    stage: str | None = option(
+        None,
+        "Folder on the local disk of each node, e.g. '$TMPDIR'. Tasks copy checkpoints and captures there "
+        "and read the copies.",
+        metavar="DIR",
+    )
+    options: list[str] | None = option(
+        None,
+        "Option of sbatch to add to the script, e.g. --option=--partition=short. May be repeated.",
+        "--option",
+        metavar="OPTION",
+    )
 
 
 @SECTION.command("collect", "collect:collect_command", "s80lab collect", "s80lab collect /mnt/host2/results")
@@ -96,27 +81,21 @@ class CollectArguments:
     The complete runs of other hosts are copied into this lab.
     """
 
-    folders: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="DIR",
-            help="Folders to collect from: run folders, folders that contain run folders, or results folders of "
-            "other labs. Default: only this lab's own runs.",
-        ),
-    ] = None
-    watch: Annotated[
-        bool,
-        typer.Option(
-            "--watch",
-            help="First show the progress of the shards of an exploration, until each replay is complete or has "
-            "failed. The exit code is 1 if a replay failed.",
-        ),
-    ] = False
-    plan: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="With --watch: plan file of the exploration (`s80lab explore --plan`). Default: the plan that "
-            "`s80lab batch` wrote last.",
-        ),
-    ] = None
+    folders: list[Path] | None = argument(
+        None,
+        "Folders to collect from: run folders, folders that contain run folders, or results folders of "
+        "other labs. Default: only this lab's own runs.",
+        metavar="DIR",
+    )
+    watch: bool = option(
+        False,
+        "First show the progress of the shards of an exploration, until each replay is complete or has "
+        "failed. The exit code is 1 if a replay failed.",
+        "--watch",
+    )
+    plan: Path | None = option(
+        None,
+        "With --watch: plan file of the exploration (`s80lab explore --plan`). Default: the plan that "
+        "`s80lab batch` wrote last.",
+        metavar="FILE",
+    )

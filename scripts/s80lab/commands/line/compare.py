@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import typer
 
 from s80lab.commands.line import complete
-from s80lab.commands.line.declare import RARE, Section
+from s80lab.commands.line.declare import RARE, Section, argument, option
 from s80lab.commands.line.explore import Form
 from s80lab.commands.line.options import (
     AsJson,
@@ -66,60 +66,47 @@ class CompareArguments:
             autocompletion=complete.experiments,
         ),
     ]
-    second: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="B",
-            help="Second side, like the first. Default: the first side, changed by --machine, --protocol, --server, "
-            "--image and --set.",
-            autocompletion=complete.experiments,
-        ),
-    ] = None
+    second: str | None = argument(
+        None,
+        "Second side, like the first. Default: the first side, changed by --machine, --protocol, --server, "
+        "--image and --set.",
+        metavar="B",
+        autocompletion=complete.experiments,
+    )
     machine: Machine = None
     protocol: Protocol = None
     server: Server = None
     image: Image = None
     settings: Settings = None
     scale: Scale = None
-    seeds: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N,N...",
-            help="Seeds of the runs, or with --replay of the captures, on both sides. Default: all seeds that have "
-            "runs; with --run: 1.",
-            autocompletion=complete.seeds,
-        ),
-    ] = None
-    boots: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N,N...",
-            help="Numbers of the boots of the runs on both sides. Default: all boots that have runs; with --run: "
-            "1,2,3.",
-        ),
-    ] = None
-    replays: Annotated[
-        bool,
-        typer.Option(
-            "--replay",
-            help="Compare replays of captures instead of live runs: both designs play the same accesses. Missing "
-            "replays are made.",
-        ),
-    ] = False
+    seeds: str | None = option(
+        None,
+        "Seeds of the runs, or with --replay of the captures, on both sides. Default: all seeds that have "
+        "runs; with --run: 1.",
+        metavar="N,N...",
+        autocompletion=complete.seeds,
+    )
+    boots: str | None = option(
+        None,
+        "Numbers of the boots of the runs on both sides. Default: all boots that have runs; with --run: 1,2,3.",
+        metavar="N,N...",
+    )
+    replays: bool = option(
+        False,
+        "Compare replays of captures instead of live runs: both designs play the same accesses. Missing "
+        "replays are made.",
+        "--replay",
+    )
     form: Form = None
-    run: Annotated[bool, typer.Option("--run", help="Make the missing runs of experiments first.")] = False
-    misses: Annotated[
-        bool, typer.Option("--misses", help="With --run: log every L2 miss, so that functions are compared.")
-    ] = False
+    run: bool = option(False, "Make the missing runs of experiments first.", "--run")
+    misses: bool = option(False, "With --run: log every L2 miss, so that functions are compared.", "--misses")
     jobs: Jobs = 0
-    fail_if: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="CONDITION",
-            help="For names of `s80lab exec`: exit with 1 if the change from A to B is beyond this limit, for "
-            "example 'transfers > +5%'. Repeatable.",
-        ),
-    ] = None
+    fail_if: list[str] | None = option(
+        None,
+        "For names of `s80lab exec`: exit with 1 if the change from A to B is beyond this limit, for "
+        "example 'transfers > +5%'. Repeatable.",
+        metavar="CONDITION",
+    )
     as_json: AsJson = False
 
 
@@ -141,32 +128,22 @@ class SweepArguments:
     """
 
     experiment: Experiment
-    vary: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--vary",
-            metavar="KEY=VALUES",
-            help="Parameter that varies over the designs. KEY: protocol, machine, server, image, or a key of --set. "
-            "VALUES: a list with commas; a..b stands for a, 2a, 4a, ... b. May be repeated: the grid has every "
-            "combination, and its first design is the one that others are compared with.",
-            autocompletion=complete.axes,
-        ),
-    ] = None
+    vary: list[str] | None = option(
+        None,
+        "Parameter that varies over the designs. KEY: protocol, machine, server, image, or a key of --set. "
+        "VALUES: a list with commas; a..b stands for a, 2a, 4a, ... b. May be repeated: the grid has every "
+        "combination, and its first design is the one that others are compared with.",
+        "--vary",
+        metavar="KEY=VALUES",
+        autocompletion=complete.axes,
+    )
     settings: Settings = None
     scale: Scale = None
-    seeds: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N,N...",
-            help="Seeds of each boot, separated by commas. Default: 1.",
-            autocompletion=complete.seeds,
-        ),
-    ] = None
-    boots: Annotated[
-        str | None,
-        typer.Option(metavar="N,N...", help="Numbers of the boots of each design. Default: 1,2,3."),
-    ] = None
-    misses: Annotated[bool, typer.Option("--misses", help="Log every L2 miss, so that functions are compared.")] = False
+    seeds: str | None = option(
+        None, "Seeds of each boot, separated by commas. Default: 1.", metavar="N,N...", autocompletion=complete.seeds
+    )
+    boots: str | None = option(None, "Numbers of the boots of each design. Default: 1,2,3.", metavar="N,N...")
+    misses: bool = option(False, "Log every L2 miss, so that functions are compared.", "--misses")
     jobs: Jobs = 0
     shard: Shard = None
     listed: List = False
@@ -187,37 +164,28 @@ class ReproduceArguments:
     minutes of each figure.
     """
 
-    figures: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="FIGURE",
-            help="Names of figures in configs/reproduce.toml, e.g. figure8, or groups of figures: paper, studies, "
-            "throughput. Default: all figures.",
-            autocompletion=complete.figures,
-        ),
-    ] = None
+    figures: list[str] | None = argument(
+        None,
+        "Names of figures in configs/reproduce.toml, e.g. figure8, or groups of figures: paper, studies, "
+        "throughput. Default: all figures.",
+        metavar="FIGURE",
+        autocompletion=complete.figures,
+    )
     scale: Scale = None
     seeds: Seeds = None
     jobs: Jobs = 0
-    listed: Annotated[
-        bool, typer.Option("--list", help="List the figures with their minutes and titles, and make none of them.")
-    ] = False
-    measured: Annotated[
-        bool,
-        typer.Option(
-            "--measured",
-            help="Start no run: use the latest existing run of each seed, including runs that `s80lab collect` "
-            "entered.",
-        ),
-    ] = False
-    keep: Annotated[
-        bool,
-        typer.Option(
-            "--keep",
-            help="For maintainers: also keep the page and its figures in results/reference/paper.tar.xz.",
-            rich_help_panel=RARE,
-        ),
-    ] = False
+    listed: bool = option(False, "List the figures with their minutes and titles, and make none of them.", "--list")
+    measured: bool = option(
+        False,
+        "Start no run: use the latest existing run of each seed, including runs that `s80lab collect` entered.",
+        "--measured",
+    )
+    keep: bool = option(
+        False,
+        "For maintainers: also keep the page and its figures in results/reference/paper.tar.xz.",
+        "--keep",
+        rich_help_panel=RARE,
+    )
     as_json: AsJson = False
 
 
@@ -230,25 +198,21 @@ class ClaimsArguments:
     and Lipasti).
     """
 
-    experiments: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="EXPERIMENT",
-            help="Names of experiments (files in configs/experiments, without .toml). Default: imapb and imape.",
-            autocompletion=complete.experiments,
-        ),
-    ] = None
+    experiments: list[str] | None = argument(
+        None,
+        "Names of experiments (files in configs/experiments, without .toml). Default: imapb and imape.",
+        metavar="EXPERIMENT",
+        autocompletion=complete.experiments,
+    )
     scale: Scale = None
     as_json: AsJson = False
-    reference: Annotated[
-        bool,
-        typer.Option(
-            "--reference",
-            help="For maintainers: use the runs in results/reference instead, and write the comparison to "
-            "docs/background/claims.md.",
-            rich_help_panel=RARE,
-        ),
-    ] = False
+    reference: bool = option(
+        False,
+        "For maintainers: use the runs in results/reference instead, and write the comparison to "
+        "docs/background/claims.md.",
+        "--reference",
+        rich_help_panel=RARE,
+    )
 
 
 @SECTION.command(
@@ -274,10 +238,8 @@ class KnockoutArguments:
     scale: Scale = None
     seeds: Seeds = None
     boots: Boots = None
-    keep: Annotated[
-        bool, typer.Option(help="Keep the checkpoints of all variants (a few GB each). Default: remove them.")
-    ] = False
-    listed: Annotated[bool, typer.Option("--list", help="List the changes to the guest, and measure nothing.")] = False
+    keep: bool = option(False, "Keep the checkpoints of all variants (a few GB each). Default: remove them.")
+    listed: bool = option(False, "List the changes to the guest, and measure nothing.", "--list")
     as_json: AsJson = False
 
 
@@ -298,13 +260,8 @@ class Gem5CheckArguments:
     Costs: less than a minute.
     """
 
-    gem5: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Path of the gem5 binary. Default: $GEM5, else gem5.fast on PATH."),
-    ] = None
-    again: Annotated[
-        bool, typer.Option("--again", help="Play the traces even if the verdict on this binary is stored.")
-    ] = False
+    gem5: Path | None = option(None, "Path of the gem5 binary. Default: $GEM5, else gem5.fast on PATH.", metavar="FILE")
+    again: bool = option(False, "Play the traces even if the verdict on this binary is stored.", "--again")
     as_json: AsJson = False
 
 
@@ -334,38 +291,28 @@ class Gem5CompareArguments:
             autocompletion=complete.experiments,
         ),
     ]
-    machine: Annotated[
-        str,
-        typer.Option(
-            "--machine",
-            metavar="NAME",
-            help="Machine that gem5 and the model both simulate: a name in configs/machines.",
-            autocompletion=complete.machines,
-        ),
-    ] = "s80-sixteenth"
-    seeds: Annotated[
-        str,
-        typer.Option(metavar="N,N...", help="Seeds for which the model replays a capture, separated by commas."),
-    ] = "1,2,3"
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="Override a value of the machine file for the model but not for gem5, to test what causes a "
-            "difference. May be repeated.",
-        ),
-    ] = None
-    through: Annotated[
-        int,
-        typer.Option(
-            "--replay",
-            min=0,
-            metavar="N",
-            help="Number of accesses of the model's capture that are also played through gem5's Ruby, if gem5 is "
-            "found.",
-        ),
-    ] = 1_000_000
+    machine: str = option(
+        "s80-sixteenth",
+        "Machine that gem5 and the model both simulate: a name in configs/machines.",
+        "--machine",
+        metavar="NAME",
+        autocompletion=complete.machines,
+    )
+    seeds: str = option("1,2,3", "Seeds for which the model replays a capture, separated by commas.", metavar="N,N...")
+    settings: list[str] | None = option(
+        None,
+        "Override a value of the machine file for the model but not for gem5, to test what causes a "
+        "difference. May be repeated.",
+        "--set",
+        metavar="KEY=VALUE",
+    )
+    through: int = option(
+        1_000_000,
+        "Number of accesses of the model's capture that are also played through gem5's Ruby, if gem5 is found.",
+        "--replay",
+        min=0,
+        metavar="N",
+    )
     gem5: Gem5 = None
     as_json: AsJson = False
 
@@ -391,34 +338,23 @@ class AgreeArguments:
     settings: MachineSettings = None
     first: First = 0
     count: Count = None
-    spacing: Annotated[
-        Literal["spaced", "close"],
-        typer.Option(
-            help="Times of the accesses. spaced: so far apart that only one access is in progress at a time; "
-            "close: the model's simulated time."
-        ),
-    ] = "spaced"
-    warm: Annotated[
-        bool,
-        typer.Option(
-            "--warm",
-            help="Begin with warm caches on both sides: the model plays the accesses before --first, and its caches "
-            "are loaded into Ruby.",
-        ),
-    ] = False
-    gem5: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Path of a gem5 binary that has MOESI_hammer. Default: $GEM5, else gem5.fast on PATH.",
-        ),
-    ] = None
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="Folder for the traces and outputs of both simulators. Default: results/agreement/NAME."
-        ),
-    ] = None
+    spacing: Literal["spaced", "close"] = option(
+        "spaced",
+        "Times of the accesses. spaced: so far apart that only one access is in progress at a time; "
+        "close: the model's simulated time.",
+    )
+    warm: bool = option(
+        False,
+        "Begin with warm caches on both sides: the model plays the accesses before --first, and its caches "
+        "are loaded into Ruby.",
+        "--warm",
+    )
+    gem5: Path | None = option(
+        None, "Path of a gem5 binary that has MOESI_hammer. Default: $GEM5, else gem5.fast on PATH.", metavar="FILE"
+    )
+    out: Path | None = option(
+        None, "Folder for the traces and outputs of both simulators. Default: results/agreement/NAME.", metavar="DIR"
+    )
     as_json: AsJson = False
 
 
@@ -434,15 +370,10 @@ class LatencyArguments:
     server moves each byte, and the bandwidths of two buses.
     """
 
-    bi: Annotated[
-        float | None,
-        typer.Option(metavar="MB/s", help="Memory bus bandwidth, in MB/s, of a machine that is added to the table."),
-    ] = None
-    be: Annotated[
-        float | None,
-        typer.Option(
-            metavar="MB/s",
-            help="Bandwidth of the bus to the network adapter, in MB/s. Default: the value of the study.",
-        ),
-    ] = None
+    bi: float | None = option(
+        None, "Memory bus bandwidth, in MB/s, of a machine that is added to the table.", metavar="MB/s"
+    )
+    be: float | None = option(
+        None, "Bandwidth of the bus to the network adapter, in MB/s. Default: the value of the study.", metavar="MB/s"
+    )
     as_json: AsJson = False

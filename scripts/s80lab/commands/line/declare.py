@@ -11,7 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from importlib import import_module
 from inspect import Parameter, Signature
-from typing import Any, TypeVar, get_type_hints
+from typing import Annotated, Any, TypeVar, get_type_hints
+
+import typer
 
 from s80lab.commands.process import ended_by_signals, reports_interruption
 
@@ -29,8 +31,26 @@ HEADINGS = (
     "Maintenance",
 )
 """Headings of `s80lab --help`, in the order of the page; each is the title of a section."""
+DECLARATION = "declaration"
+"""The key of a field's metadata under which `option` and `argument` keep what typer reads."""
 RARE = "Further options"
 """Heading of those options of a command that few users need; they stand last in its help."""
+
+
+def option(default: T, help: str, *names: str, **settings: Any) -> T:
+    """The default of a dataclass's field that is an option of its command. names: default: from the field's name;
+    settings: as of typer.Option."""
+    return _declared(default, typer.Option(*names, help=help, **settings))
+
+
+def argument(default: T, help: str, **settings: Any) -> T:
+    """The default of a dataclass's field that is an argument of its command, which may be omitted."""
+    return _declared(default, typer.Argument(help=help, **settings))
+
+
+def _declared(default: T, declaration: object) -> T:
+    # For type checkers, the field has the default itself.
+    return field(default=default, metadata={DECLARATION: declaration})
 
 
 @dataclass(frozen=True)
@@ -77,7 +97,7 @@ class Declaration:
                 one.name,
                 Parameter.POSITIONAL_OR_KEYWORD,
                 default=Parameter.empty if one.default is MISSING else one.default,
-                annotation=types[one.name],
+                annotation=Annotated[types[one.name], one.metadata[DECLARATION]] if one.metadata else types[one.name],
             )
             for one in fields(self.arguments)
         ]

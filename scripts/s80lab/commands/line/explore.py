@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import typer
 
 from s80lab.commands.line import complete
-from s80lab.commands.line.declare import RARE, Section
+from s80lab.commands.line.declare import RARE, Section, option
 from s80lab.commands.line.options import (
     AllTables,
     AsJson,
@@ -59,62 +59,45 @@ class CaptureArguments:
     """
 
     experiment: Experiment
-    form: Annotated[
-        Literal["filtered", "full", "both"],
-        typer.Option(
-            help="Form of the capture. filtered (small): only the accesses that missed the recording machine's "
-            "L1s; full: every access; both: both forms of one run, in two files."
-        ),
-    ] = "filtered"
-    start: Annotated[
-        Literal["ready", "warm"] | None,
-        typer.Option(
-            help="Checkpoint from which the recorded guest resumes. ready: booted, cold caches; warm: steady "
-            "state. Default: warm with --form full, else ready.",
-            rich_help_panel=RARE,
-        ),
-    ] = None
-    instructions: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="Length of the measured region, in instructions of all processors together. Default: from the "
-            "experiment.",
-            rich_help_panel=RARE,
-        ),
-    ] = None
-    warm_up: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            metavar="N",
-            help="Length of the warm-up that is recorded before the measured region, in instructions. Default: "
-            "from the experiment; 0 with --start warm.",
-            rich_help_panel=RARE,
-        ),
-    ] = None
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Also copy the capture file to this path. Not with --form both.",
-            rich_help_panel=RARE,
-        ),
-    ] = None
-    seed: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Seed of the load's random draws. Default: the experiment's first seed."),
-    ] = None
+    form: Literal["filtered", "full", "both"] = option(
+        "filtered",
+        "Form of the capture. filtered (small): only the accesses that missed the recording machine's "
+        "L1s; full: every access; both: both forms of one run, in two files.",
+    )
+    start: Literal["ready", "warm"] | None = option(
+        None,
+        "Checkpoint from which the recorded guest resumes. ready: booted, cold caches; warm: steady "
+        "state. Default: warm with --form full, else ready.",
+        rich_help_panel=RARE,
+    )
+    instructions: int | None = option(
+        None,
+        "Length of the measured region, in instructions of all processors together. Default: from the experiment.",
+        min=1,
+        metavar="N",
+        rich_help_panel=RARE,
+    )
+    warm_up: int | None = option(
+        None,
+        "Length of the warm-up that is recorded before the measured region, in instructions. Default: "
+        "from the experiment; 0 with --start warm.",
+        min=0,
+        metavar="N",
+        rich_help_panel=RARE,
+    )
+    out: Path | None = option(
+        None, "Also copy the capture file to this path. Not with --form both.", metavar="FILE", rich_help_panel=RARE
+    )
+    seed: int | None = option(
+        None, "Seed of the load's random draws. Default: the experiment's first seed.", metavar="N"
+    )
     machine: Machine = None
     protocol: Protocol = None
     server: Server = None
     image: Image = None
     scale: Scale = None
     settings: Settings = None
-    again: Annotated[
-        bool, typer.Option("--again", help="Record the capture even if it exists already, and replace it.")
-    ] = False
+    again: bool = option(False, "Record the capture even if it exists already, and replace it.", "--again")
 
 
 @SECTION.command(
@@ -138,37 +121,30 @@ class ExploreArguments:
     machine: ReplayMachine = None
     settings: MachineSettings = None
     form: Form = None
-    seeds: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N,N...",
-            help="Play the captures of these seeds whose names begin with CAPTURE, and print means with intervals. "
-            "CAPTURE may also list captures, separated by commas.",
-            autocompletion=complete.seeds,
-        ),
-    ] = None
+    seeds: str | None = option(
+        None,
+        "Play the captures of these seeds whose names begin with CAPTURE, and print means with intervals. "
+        "CAPTURE may also list captures, separated by commas.",
+        metavar="N,N...",
+        autocompletion=complete.seeds,
+    )
     jobs: ReplayJobs = 0
     again: ReplayAgain = False
     shard: Shard = None
     listed: ReplayList = False
-    plan: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Plan file with the resolved list of replays. The command writes the file if it does not exist, else "
-            "reads it; then --vary may be omitted. With a plan, --list and --shard do not resolve the whole grid "
-            "again.",
-            rich_help_panel=RARE,
-        ),
-    ] = None
+    plan: Path | None = option(
+        None,
+        "Plan file with the resolved list of replays. The command writes the file if it does not exist, else "
+        "reads it; then --vary may be omitted. With a plan, --list and --shard do not resolve the whole grid "
+        "again.",
+        metavar="FILE",
+        rich_help_panel=RARE,
+    )
     as_json: AsJson = False
 
 
 @SECTION.command(
-    "replay",
-    "replay:replay_command",
-    "s80lab replay imapb",
-    "s80lab replay imapb --protocol mesi --set l2.size=4MiB",
+    "replay", "replay:replay_command", "s80lab replay imapb", "s80lab replay imapb --protocol mesi --set l2.size=4MiB"
 )
 @dataclass(frozen=True)
 class ReplayArguments:

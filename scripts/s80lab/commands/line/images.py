@@ -5,12 +5,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
-
-import typer
+from typing import Literal
 
 from s80lab.commands.line import complete
-from s80lab.commands.line.declare import Section
+from s80lab.commands.line.declare import Section, option
 from s80lab.commands.line.options import (
     Engine,
     Experiments,
@@ -47,52 +45,35 @@ class ImageBuildArguments:
     compiles everything, which takes much longer (docs/guides/buildroot.md).
     """
 
-    server: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="Server in the image: a name in workloads/servers.",
-            autocompletion=complete.servers,
-        ),
-    ] = "dovecot"
-    refresh: Annotated[
-        bool,
-        typer.Option(
-            help="Rebuild even if the image is up to date, and record the versions of the Debian packages in "
-            "disk-images/debian/versions."
-        ),
-    ] = False
-    image: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            autocompletion=complete.images,
-            help="Name of the image: debian (from Debian packages), or buildroot or buildroot.NAME (from your own "
-            "Buildroot). Default: debian; with --buildroot: buildroot.",
-        ),
-    ] = None
-    buildroot: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Folder with Buildroot's sources. Default: $BUILDROOT. See docs/guides/buildroot.md.",
-        ),
-    ] = None
-    downloads: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Folder with all source archives that Buildroot needs. With this option, Buildroot downloads nothing.",
-        ),
-    ] = None
-    fragment: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FILE",
-            help="File with Buildroot options that replace options of the image's configuration. May be "
-            "repeated: later files replace options of earlier ones.",
-        ),
-    ] = None
+    server: str = option(
+        "dovecot", "Server in the image: a name in workloads/servers.", metavar="NAME", autocompletion=complete.servers
+    )
+    refresh: bool = option(
+        False,
+        "Rebuild even if the image is up to date, and record the versions of the Debian packages in "
+        "disk-images/debian/versions.",
+    )
+    image: str | None = option(
+        None,
+        "Name of the image: debian (from Debian packages), or buildroot or buildroot.NAME (from your own "
+        "Buildroot). Default: debian; with --buildroot: buildroot.",
+        metavar="NAME",
+        autocompletion=complete.images,
+    )
+    buildroot: Path | None = option(
+        None, "Folder with Buildroot's sources. Default: $BUILDROOT. See docs/guides/buildroot.md.", metavar="DIR"
+    )
+    downloads: Path | None = option(
+        None,
+        "Folder with all source archives that Buildroot needs. With this option, Buildroot downloads nothing.",
+        metavar="DIR",
+    )
+    fragment: list[Path] | None = option(
+        None,
+        "File with Buildroot options that replace options of the image's configuration. May be "
+        "repeated: later files replace options of earlier ones.",
+        metavar="FILE",
+    )
 
 
 @SECTION.command(
@@ -108,18 +89,12 @@ class ImageSymbolsArguments:
     installed under /usr/lib/debug need not be fetched.
     """
 
-    server: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="Server in the image: a name in workloads/servers.",
-            autocompletion=complete.servers,
-        ),
-    ] = "dovecot"
-    kernel: Annotated[
-        bool,
-        typer.Option("--kernel", help="Also fetch the kernel with line numbers: 280 MB to fetch, 590 MB on disk."),
-    ] = False
+    server: str = option(
+        "dovecot", "Server in the image: a name in workloads/servers.", metavar="NAME", autocompletion=complete.servers
+    )
+    kernel: bool = option(
+        False, "Also fetch the kernel with line numbers: 280 MB to fetch, 590 MB on disk.", "--kernel"
+    )
 
 
 SECTION.group("checkpoint", "Build, list, verify, move and remove checkpoints.")
@@ -143,13 +118,11 @@ class CheckpointBuildArguments:
     """
 
     experiments: Experiments
-    stage: Annotated[
-        Literal["ready", "warm"],
-        typer.Option(
-            help="Last checkpoint to build. ready: the guest has booted and its clients are logged in; warm: the load "
-            "is in steady state (this includes ready)."
-        ),
-    ] = "warm"
+    stage: Literal["ready", "warm"] = option(
+        "warm",
+        "Last checkpoint to build. ready: the guest has booted and its clients are logged in; warm: the load "
+        "is in steady state (this includes ready).",
+    )
     machine: Machine = None
     protocol: Protocol = None
     server: Server = None

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from s80lab.commands.line import complete
-from s80lab.commands.line.declare import RARE, Section
+from s80lab.commands.line.declare import RARE, Section, argument, option
 from s80lab.commands.line.options import AsJson, Capture, Experiments, ReplayJobs, Scale, Vary
 
 SECTION = Section("Maintenance")
@@ -25,14 +25,12 @@ class DoctorArguments:
     nothing.
     """
 
-    scale: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="Scale whose needs of memory and disk are checked: a name in workloads/scales.",
-            autocompletion=complete.scales,
-        ),
-    ] = "small"
+    scale: str = option(
+        "small",
+        "Scale whose needs of memory and disk are checked: a name in workloads/scales.",
+        metavar="NAME",
+        autocompletion=complete.scales,
+    )
     as_json: AsJson = False
 
 
@@ -59,21 +57,15 @@ class InitArguments:
 class MetricsArguments:
     """Print metrics with unit and meaning; named ones with formula."""
 
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="NAME",
-            help="Names of metrics, or parts of names. Default: all metrics.",
-        ),
-    ] = None
-    docs: Annotated[
-        bool,
-        typer.Option(
-            "--docs",
-            help="For maintainers: write all metrics as a Markdown table into docs/reference/metrics.md.",
-            rich_help_panel=RARE,
-        ),
-    ] = False
+    names: list[str] | None = argument(
+        None, "Names of metrics, or parts of names. Default: all metrics.", metavar="NAME"
+    )
+    docs: bool = option(
+        False,
+        "For maintainers: write all metrics as a Markdown table into docs/reference/metrics.md.",
+        "--docs",
+        rich_help_panel=RARE,
+    )
     as_json: AsJson = False
 
 
@@ -89,14 +81,12 @@ class BenchArguments:
     boot of the guest, and 1 GB of disk in addition to the checkpoint.
     """
 
-    experiment: Annotated[
-        str,
-        typer.Argument(
-            metavar="EXPERIMENT",
-            help="Name of the experiment whose load the guest runs.",
-            autocompletion=complete.experiments,
-        ),
-    ] = "imapb"
+    experiment: str = argument(
+        "imapb",
+        "Name of the experiment whose load the guest runs.",
+        metavar="EXPERIMENT",
+        autocompletion=complete.experiments,
+    )
     scale: Scale = None
 
 
@@ -104,10 +94,7 @@ SECTION.group("reference", "Write the pages of the results that are shipped with
 
 
 @SECTION.command(
-    "reference show",
-    "reference:show_command",
-    "s80lab reference show small",
-    "s80lab reference show uw paper",
+    "reference show", "reference:show_command", "s80lab reference show small", "s80lab reference show uw paper"
 )
 @dataclass(frozen=True)
 class ReferenceShowArguments:
@@ -148,9 +135,7 @@ class ReferenceKeepArguments:
     ]
     experiments: Experiments
     scale: Scale = None
-    seeds: Annotated[str | None, typer.Option(metavar="N,N...", help="Use only these seeds, separated by commas.")] = (
-        None
-    )
+    seeds: str | None = option(None, "Use only these seeds, separated by commas.", metavar="N,N...")
 
 
 @SECTION.command(
@@ -170,13 +155,11 @@ class FilterErrorArguments:
 
     capture: Capture
     vary: Vary = None
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="JSON file to write, with one entry per design; a Markdown file of the same name is written "
-            "next to it. Default: results/reference/filter-error.json.",
-        ),
-    ] = None
+    out: Path | None = option(
+        None,
+        "JSON file to write, with one entry per design; a Markdown file of the same name is written "
+        "next to it. Default: results/reference/filter-error.json.",
+        metavar="FILE",
+    )
     jobs: ReplayJobs = 0
     as_json: AsJson = False

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from s80lab.commands.line import complete
-from s80lab.commands.line.declare import RARE, Section
+from s80lab.commands.line.declare import RARE, Section, argument, option
 from s80lab.commands.line.options import (
     Again,
     AllTables,
@@ -67,55 +67,36 @@ class RunArguments:
     settings: Settings = None
     jobs: Jobs = 0
     again: Again = False
-    until: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PERCENT",
-            help="Add seeds until the 95% confidence interval of each share named by --of is at most ± this "
-            "many percentage points, for example 2%.",
-            rich_help_panel=RARE,
-        ),
-    ] = None
-    of: Annotated[
-        str,
-        typer.Option(
-            metavar="SHARE,...",
-            help="Shares to which --until applies, separated by commas. memory, M, O, E, S: L2 misses serviced "
-            "by memory or by a cache in that state; e: fills in E; e-to-m: silent E-to-M upgrades per E "
-            "fill; upgrades-saved: upgrades avoided by E; kernel: busy cycles in the kernel.",
-            rich_help_panel=RARE,
-            autocompletion=complete.shares,
-        ),
-    ] = "memory,e"
-    max_seeds: Annotated[
-        int,
-        typer.Option(
-            min=2,
-            metavar="N",
-            help="With --until: the largest number of seeds per experiment.",
-            rich_help_panel=RARE,
-        ),
-    ] = 12
-    drop_warm: Annotated[
-        bool,
-        typer.Option(
-            "--drop-warm", help="Remove the warm checkpoint of each run when the run is complete, to save disk space."
-        ),
-    ] = False
-    misses: Annotated[
-        bool,
-        typer.Option(
-            "--misses",
-            help="Log every L2 miss with its function and data structure. The run is slower. `s80lab misses RUN` "
-            "shows the log.",
-        ),
-    ] = False
-    profile: Annotated[
-        bool,
-        typer.Option(
-            "--profile", help="Sample which functions the guest executes. `s80lab profile RUN` shows the samples."
-        ),
-    ] = False
+    until: str | None = option(
+        None,
+        "Add seeds until the 95% confidence interval of each share named by --of is at most ± this "
+        "many percentage points, for example 2%.",
+        metavar="PERCENT",
+        rich_help_panel=RARE,
+    )
+    of: str = option(
+        "memory,e",
+        "Shares to which --until applies, separated by commas. memory, M, O, E, S: L2 misses serviced "
+        "by memory or by a cache in that state; e: fills in E; e-to-m: silent E-to-M upgrades per E "
+        "fill; upgrades-saved: upgrades avoided by E; kernel: busy cycles in the kernel.",
+        metavar="SHARE,...",
+        rich_help_panel=RARE,
+        autocompletion=complete.shares,
+    )
+    max_seeds: int = option(
+        12, "With --until: the largest number of seeds per experiment.", min=2, metavar="N", rich_help_panel=RARE
+    )
+    drop_warm: bool = option(
+        False, "Remove the warm checkpoint of each run when the run is complete, to save disk space.", "--drop-warm"
+    )
+    misses: bool = option(
+        False,
+        "Log every L2 miss with its function and data structure. The run is slower. `s80lab misses RUN` shows the log.",
+        "--misses",
+    )
+    profile: bool = option(
+        False, "Sample which functions the guest executes. `s80lab profile RUN` shows the samples.", "--profile"
+    )
     engine: Engine = "qemu"
     gem5: Gem5 = None
     shard: Shard = None
@@ -141,16 +122,13 @@ class EstimateArguments:
     """
 
     experiments: Experiments
-    vary: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--vary",
-            metavar="KEY=VALUES",
-            help="Estimate the runs of `s80lab sweep` with this option instead of those of `s80lab run`. May be "
-            "repeated.",
-            autocompletion=complete.axes,
-        ),
-    ] = None
+    vary: list[str] | None = option(
+        None,
+        "Estimate the runs of `s80lab sweep` with this option instead of those of `s80lab run`. May be repeated.",
+        "--vary",
+        metavar="KEY=VALUES",
+        autocompletion=complete.axes,
+    )
     machine: Machine = None
     protocol: Protocol = None
     scale: Scale = None
@@ -207,15 +185,13 @@ class MachineNewArguments:
 
     name: NewName
     source: Annotated[str, _from("s80", "machine", complete.machines)] = "s80"
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="Value of the new machine, e.g. l2.size=4MiB. May be repeated.",
-            autocompletion=complete.machine_settings,
-        ),
-    ] = None
+    settings: list[str] | None = option(
+        None,
+        "Value of the new machine, e.g. l2.size=4MiB. May be repeated.",
+        "--set",
+        metavar="KEY=VALUE",
+        autocompletion=complete.machine_settings,
+    )
 
 
 SECTION.group("experiment", "Create experiment files.")
@@ -237,24 +213,19 @@ class ExperimentNewArguments:
 
     name: NewName
     source: Annotated[str, _from("imapb", "experiment", complete.experiments)] = "imapb"
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="Value of the new experiment, e.g. machine=eight, 'seeds=[1,2]' or phases.small.think_ms=200. May be "
-            "repeated.",
-        ),
-    ] = None
-    vary: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--vary",
-            metavar="KEY=VALUES",
-            help="Values of the experiment's sweep, as for `s80lab explore`. May be repeated.",
-            autocompletion=complete.axes,
-        ),
-    ] = None
+    settings: list[str] | None = option(
+        None,
+        "Value of the new experiment, e.g. machine=eight, 'seeds=[1,2]' or phases.small.think_ms=200. May be repeated.",
+        "--set",
+        metavar="KEY=VALUE",
+    )
+    vary: list[str] | None = option(
+        None,
+        "Values of the experiment's sweep, as for `s80lab explore`. May be repeated.",
+        "--vary",
+        metavar="KEY=VALUES",
+        autocompletion=complete.axes,
+    )
 
 
 SECTION.group("workload", "Create load profiles.")
@@ -275,12 +246,9 @@ class WorkloadNewArguments:
 
     name: NewName
     source: Annotated[str, _from("imapb", "workload", complete.workloads)] = "imapb"
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="KEY=VALUE", help="Value of the new profile, e.g. think_ms=100. May be repeated."
-        ),
-    ] = None
+    settings: list[str] | None = option(
+        None, "Value of the new profile, e.g. think_ms=100. May be repeated.", "--set", metavar="KEY=VALUE"
+    )
 
 
 @SECTION.command("list", "listing:list_command", "s80lab list", "s80lab list experiments")
@@ -288,14 +256,11 @@ class WorkloadNewArguments:
 class ListArguments:
     """List experiments, machines, protocols, scales, servers, runs."""
 
-    kind: Annotated[
-        Literal["experiments", "machines", "protocols", "scales", "servers", "runs"] | None,
-        typer.Argument(
-            metavar="KIND",
-            help="Only this kind, with a description of each entry: experiments, machines, protocols, scales, servers "
-            "or runs.",
-        ),
-    ] = None
+    kind: Literal["experiments", "machines", "protocols", "scales", "servers", "runs"] | None = argument(
+        None,
+        "Only this kind, with a description of each entry: experiments, machines, protocols, scales, servers or runs.",
+        metavar="KIND",
+    )
     as_json: AsJson = False
 
 
@@ -317,23 +282,19 @@ class ReportArguments:
     server: Server = None
     image: Image = None
     scale: Scale = None
-    seeds: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N,N...",
-            help="Seeds whose runs are used, separated by commas. Default: every seed that has a run.",
-            autocompletion=complete.seeds,
-        ),
-    ] = None
-    beside: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N,N...",
-            help="Further seeds, separated by commas, for a second estimate. The command then checks whether the "
-            "confidence intervals of the seeds in --seeds contain the means of these further seeds.",
-            rich_help_panel=RARE,
-        ),
-    ] = None
+    seeds: str | None = option(
+        None,
+        "Seeds whose runs are used, separated by commas. Default: every seed that has a run.",
+        metavar="N,N...",
+        autocompletion=complete.seeds,
+    )
+    beside: str | None = option(
+        None,
+        "Further seeds, separated by commas, for a second estimate. The command then checks whether the "
+        "confidence intervals of the seeds in --seeds contain the means of these further seeds.",
+        metavar="N,N...",
+        rich_help_panel=RARE,
+    )
     engine: Engine = "qemu"
     machine: Machine = None
     protocol: Protocol = None
@@ -357,21 +318,12 @@ class QueryArguments:
     pools runs of different designs.
     """
 
-    sql: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="SQL", help="An SQL query (read-only) over the tables and views in docs/reference/database.md."
-        ),
-    ] = None
-    output: Annotated[
-        Literal["table", "csv", "json", "parquet"], typer.Option("--format", help="Output format of the rows.")
-    ] = "table"
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="File to which the rows are written. Default: stdout.")
-    ] = None
-    tables: Annotated[
-        bool, typer.Option("--tables", help="List the tables and views with what they contain, instead of a query.")
-    ] = False
+    sql: str | None = argument(
+        None, "An SQL query (read-only) over the tables and views in docs/reference/database.md.", metavar="SQL"
+    )
+    output: Literal["table", "csv", "json", "parquet"] = option("table", "Output format of the rows.", "--format")
+    out: Path | None = option(None, "File to which the rows are written. Default: stdout.", metavar="FILE")
+    tables: bool = option(False, "List the tables and views with what they contain, instead of a query.", "--tables")
     as_json: AsJson = False
 
 
@@ -391,22 +343,15 @@ class MissesArguments:
     """
 
     run: Run
-    top: Annotated[int | None, typer.Option(min=1, max=10_000, metavar="N", help="Number of lines. Default: 20.")] = (
-        None
+    top: int | None = option(None, "Number of lines. Default: 20.", min=1, max=10_000, metavar="N")
+    process: str | None = option(None, "Count the requests of this process only, for example imap.", metavar="NAME")
+    sort: MissSort | None = option(
+        None,
+        "Column by which lines are sorted, largest number first: transfers (misses serviced by another "
+        "cache), misses, reads, writes, upgrades, memory, M, O, E, S, true_sharing, false_sharing or stall_cycles. "
+        "Default: transfers.",
+        metavar="COLUMN",
     )
-    process: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Count the requests of this process only, for example imap."),
-    ] = None
-    sort: Annotated[
-        MissSort | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Column by which lines are sorted, largest number first: transfers (misses serviced by another "
-            "cache), misses, reads, writes, upgrades, memory, M, O, E, S, true_sharing, false_sharing or stall_cycles. "
-            "Default: transfers.",
-        ),
-    ] = None
     as_json: AsJson = False
 
 

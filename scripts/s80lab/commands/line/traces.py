@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import typer
 
 from s80lab.commands.line import complete
-from s80lab.commands.line.declare import Section
+from s80lab.commands.line.declare import Section, argument, option
 from s80lab.commands.line.options import AsJson, Html, MachineSettings
 
 SECTION = Section("Protocols and traces")
@@ -38,14 +38,11 @@ TraceProtocol = Annotated[
 First = Annotated[
     int,
     typer.Option(
-        min=0,
-        metavar="N",
-        help="Number of the first access that is used; the accesses of the file are counted from 0.",
+        min=0, metavar="N", help="Number of the first access that is used; the accesses of the file are counted from 0."
     ),
 ]
 Count = Annotated[
-    int | None,
-    typer.Option(min=1, metavar="N", help="Number of accesses that are used. Default: all from --first on."),
+    int | None, typer.Option(min=1, metavar="N", help="Number of accesses that are used. Default: all from --first on.")
 ]
 ExportFormat = Annotated[
     str,
@@ -86,26 +83,20 @@ class LessonArguments:
     No guest is needed. `s80lab trace step FILE` does the same with a trace of your own.
     """
 
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="LESSON",
-            help="Name of a trace in docs/traces; --list shows the names.",
-            autocompletion=complete.lessons,
-        ),
-    ] = "producer-consumer"
-    protocol: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME|FILE",
-            help="Coherence protocol that plays the trace: a name in configs/protocols, or a .toml file. Default: "
-            "the protocol that the trace file names.",
-            autocompletion=complete.protocols,
-        ),
-    ] = None
-    listed: Annotated[
-        bool, typer.Option("--list", help="List the names and titles of all lessons, and step through none.")
-    ] = False
+    name: str = argument(
+        "producer-consumer",
+        "Name of a trace in docs/traces; --list shows the names.",
+        metavar="LESSON",
+        autocompletion=complete.lessons,
+    )
+    protocol: str | None = option(
+        None,
+        "Coherence protocol that plays the trace: a name in configs/protocols, or a .toml file. Default: "
+        "the protocol that the trace file names.",
+        metavar="NAME|FILE",
+        autocompletion=complete.protocols,
+    )
+    listed: bool = option(False, "List the names and titles of all lessons, and step through none.", "--list")
     html: Html = None
     as_json: AsJson = False
 
@@ -129,7 +120,7 @@ class ShowArguments:
     """Print a protocol table: a row per state, a column per event."""
 
     name: Name
-    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="SVG file to write, with the state diagram.")] = None
+    svg: Path | None = option(None, "SVG file to write, with the state diagram.", metavar="FILE")
     as_json: AsJson = False
 
 
@@ -146,29 +137,21 @@ class CheckArguments:
     If a table violates an invariant, the command shows a shortest sequence of events that does so (exit code 1).
     """
 
-    files: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="NAME|FILE",
-            help="Protocols to check: names in configs/protocols, or .toml files.",
-            autocompletion=complete.protocols,
-        ),
-    ] = None
-    everything: Annotated[bool, typer.Option("--all", help="Check every protocol table in configs/protocols.")] = False
-    caches: Annotated[
-        int, typer.Option(min=2, max=6, metavar="N", help="Number of caches in the proof. All may hold the block.")
-    ] = 3
-    again: Annotated[
-        bool, typer.Option("--again", help="Check the table again even if a stored proof or refusal exists.")
-    ] = False
-    trace: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Trace file to write, with the counterexample; `trace step` plays it."),
-    ] = None
-    html: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="HTML file to write, with the counterexample as `trace step` shows it."),
-    ] = None
+    files: list[str] | None = argument(
+        None,
+        "Protocols to check: names in configs/protocols, or .toml files.",
+        metavar="NAME|FILE",
+        autocompletion=complete.protocols,
+    )
+    everything: bool = option(False, "Check every protocol table in configs/protocols.", "--all")
+    caches: int = option(3, "Number of caches in the proof. All may hold the block.", min=2, max=6, metavar="N")
+    again: bool = option(False, "Check the table again even if a stored proof or refusal exists.", "--again")
+    trace: Path | None = option(
+        None, "Trace file to write, with the counterexample; `trace step` plays it.", metavar="FILE"
+    )
+    html: Path | None = option(
+        None, "HTML file to write, with the counterexample as `trace step` shows it.", metavar="FILE"
+    )
     as_json: AsJson = False
 
 
@@ -210,25 +193,21 @@ class StepArguments:
     machine: TraceMachine = None
     protocol: TraceProtocol = None
     settings: MachineSettings = None
-    first: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            metavar="N",
-            help="Number of the first access to show; the accesses of the file are counted from 0. The accesses before "
-            "it are played, too.",
-        ),
-    ] = 0
-    count: Annotated[int, typer.Option(min=1, metavar="N", help="Largest number of accesses to show.")] = 200
+    first: int = option(
+        0,
+        "Number of the first access to show; the accesses of the file are counted from 0. The accesses before "
+        "it are played, too.",
+        min=0,
+        metavar="N",
+    )
+    count: int = option(200, "Largest number of accesses to show.", min=1, metavar="N")
     html: Html = None
-    complete: Annotated[
-        bool,
-        typer.Option(
-            "--complete",
-            help="With --json: add the contents of all caches and of memory after each access. The size grows with the "
-            "square of the number of accesses.",
-        ),
-    ] = False
+    complete: bool = option(
+        False,
+        "With --json: add the contents of all caches and of memory after each access. The size grows with the "
+        "square of the number of accesses.",
+        "--complete",
+    )
     as_json: AsJson = False
 
 
@@ -261,14 +240,12 @@ class ExportArguments:
     settings: MachineSettings = None
     first: First = 0
     count: Count = None
-    spacing: Annotated[
-        Literal["spaced", "close"],
-        typer.Option(
-            help="Times of the accesses. spaced: so far apart that only one access is in progress at a time; "
-            "close: the model's simulated time."
-        ),
-    ] = "close"
-    compress: Annotated[bool, typer.Option(help="Compress each file that is written with gzip.")] = False
+    spacing: Literal["spaced", "close"] = option(
+        "close",
+        "Times of the accesses. spaced: so far apart that only one access is in progress at a time; "
+        "close: the model's simulated time.",
+    )
+    compress: bool = option(False, "Compress each file that is written with gzip.")
 
 
 @SECTION.command(
@@ -311,13 +288,11 @@ class InfoArguments:
     """Print the format and size of a capture or trace."""
 
     file: Annotated[Path, typer.Argument(metavar="TRACE", help="A capture or trace file in any supported format.")]
-    line_bytes: Annotated[
-        int | None,
-        typer.Option(
-            min=32,
-            metavar="N",
-            help="Line size in bytes, by which addresses are converted to lines. Default: that of the machine that the "
-            "trace names, else 128. Not used for formats that store line numbers.",
-        ),
-    ] = None
+    line_bytes: int | None = option(
+        None,
+        "Line size in bytes, by which addresses are converted to lines. Default: that of the machine that the "
+        "trace names, else 128. Not used for formats that store line numbers.",
+        min=32,
+        metavar="N",
+    )
     as_json: AsJson = False
