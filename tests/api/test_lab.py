@@ -18,7 +18,6 @@ from tests.commands.compared import add_boots
 from tests.lab import Lab as CommandLine
 
 import s80lab.api.lab
-import s80lab.api.run
 import s80lab.api.runs
 from s80lab import Lab
 from s80lab.api import MisleadingMeanWarning, Runs
@@ -39,7 +38,7 @@ def lab(measured: CommandLine, monkeypatch: pytest.MonkeyPatch) -> Lab:
 
 
 @pytest.mark.parametrize(
-    "module", [s80lab.api.lab, s80lab.api.run, s80lab.api.runs], ids=lambda module: module.__name__
+    "module", [s80lab.api.lab, s80lab.api.runs, s80lab.api.runs], ids=lambda module: module.__name__
 )
 def test_examples(lab: Lab, module: ModuleType) -> None:
     done = doctest.testmod(module, extraglobs={"lab": lab}, optionflags=doctest.NORMALIZE_WHITESPACE)

@@ -38,7 +38,7 @@ from s80lab.experiment.plan import Options, Plan
 from s80lab.report.tables import Cell, Row, Table, markdown_rows
 from s80lab.results.metrics.derive import compute
 from s80lab.results.metrics.standing import ALLOWED_TIME_ERROR_US
-from s80lab.results.metrics.watched import NAMES
+from s80lab.results.metrics.windows import NAMES
 from s80lab.results.run_folder import RunFolder
 
 ALLOWED_POINTS = 1.0

@@ -29,7 +29,7 @@ from s80lab.commands.parts import make_plans
 from s80lab.experiment import checkpoint
 from s80lab.experiment.plan import Options
 from s80lab.results.metrics.derive import compute
-from s80lab.results.metrics.watched import NAMES
+from s80lab.results.metrics.windows import NAMES
 from s80lab.results.run_folder import RunFolder
 
 MEMORY = "miss_source.all.memory"

@@ -9,8 +9,7 @@ from typing import Any
 
 from s80lab.analysis.groups import read_groups
 from s80lab.config.machine import load_machine
-from s80lab.report.cores import cores_tables
-from s80lab.report.machine import machine_table
+from s80lab.report.machine import cores_tables, machine_table
 from s80lab.report.write import report_name, write_experiment_report
 from s80lab.results.metrics.derive import render
 

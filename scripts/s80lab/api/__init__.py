@@ -5,8 +5,7 @@ Only this package is a stable interface. It may import every package except `com
 """
 
 from s80lab.api.lab import Lab
-from s80lab.api.run import Run
-from s80lab.api.runs import Runs
+from s80lab.api.runs import Run, Runs
 from s80lab.api.warning import MisleadingMeanWarning
 
 __all__ = ["Lab", "MisleadingMeanWarning", "Run", "Runs"]

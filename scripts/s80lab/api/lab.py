@@ -26,8 +26,8 @@ from s80lab.capture.store import Capture, Form, Manifest, open_capture
 from s80lab.config.grid import Grid
 from s80lab.protocol.docs import known
 from s80lab.protocol.proof import list_record, proven
+from s80lab.protocol.show import state_table
 from s80lab.protocol.table import Protocol, find_protocol, load_protocol
-from s80lab.protocol.text import state_table
 from s80lab.results.database import list_runs
 from s80lab.results.metrics.registry import REGISTRY
 from s80lab.results.query import names_apart, pooling_remark, select

@@ -63,7 +63,7 @@ def where(path: Path, name: str) -> str:
 
 def new_machine(args: MachineNewArguments) -> None:
     """Write a commented machine file."""
-    from s80lab.config import new_machine as new
+    from s80lab.config import new_files as new
     from s80lab.config.machine import load_machine_text
 
     path = new_path("a machine", paths.MACHINES, args.name)
@@ -78,7 +78,7 @@ def new_machine(args: MachineNewArguments) -> None:
 
 def new_experiment(args: ExperimentNewArguments) -> None:
     """Write a commented experiment file."""
-    from s80lab.config.new_experiment import experiment_content, experiment_text
+    from s80lab.config.new_files import experiment_content, experiment_text
 
     path = new_path("an experiment", paths.EXPERIMENTS, args.name)
     bases = with_bases("experiment", paths.EXPERIMENTS, args.source)
@@ -120,7 +120,7 @@ def new_workload(args: WorkloadNewArguments) -> None:
 
 def new_protocol(args: NewArguments) -> None:
     """Write a commented table of the protocol MSI, as a start for a protocol of your own."""
-    from s80lab.protocol.text import TEMPLATE
+    from s80lab.protocol.show import TEMPLATE
 
     path = new_path("a protocol", paths.PROTOCOLS, args.name)
     place = where(path, args.name)

@@ -19,8 +19,16 @@ from s80lab.base.errors import UserError
 from s80lab.base.programs import system_environment
 from s80lab.base.staging import full_sentence, nearly_full
 from s80lab.exec.added import Added, AddedFiles, collision
-from s80lab.exec.host_packages import interpreter_files, is_interpreter, package_files
-from s80lab.exec.libraries import Libraries, NotExecutableError, NotFoundError, Placed, is_elf
+from s80lab.exec.libraries import (
+    Libraries,
+    NotExecutableError,
+    NotFoundError,
+    Placed,
+    interpreter_files,
+    is_elf,
+    is_interpreter,
+    package_files,
+)
 from s80lab.exec.placing import COMMANDS, LINKS, WORK, Inside, add_skeleton, copy, left_out, link
 from s80lab.exec.shape import RANGE
 from s80lab.image.files import resolve

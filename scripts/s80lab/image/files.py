@@ -75,6 +75,8 @@ def _needed(programs: list[Path]) -> set[str]:
     return set(re.findall(r"\(NEEDED\).*\[(.+)\]", output)) - {PurePosixPath(INTERPRETER).name}
 
 
+# Debian's packages contain absolute links, for example libc6's dynamic linker. The host would follow them to its own
+# files. Those are of another Debian release if the host's suite is not the image's.
 MAXIMUM_LINKS = 40  # as many as Linux follows
 
 

@@ -13,8 +13,8 @@ from s80lab.base.files import write_file
 from s80lab.base.suggest import names
 from s80lab.protocol.diagram import draw
 from s80lab.protocol.proof import RECORD, Proof, ensure_proven
+from s80lab.protocol.show import permissions, roles, state_table, superscript
 from s80lab.protocol.table import Protocol, find_protocol, load_protocol
-from s80lab.protocol.text import permissions, roles, state_table, superscript
 
 FOLDER = paths.HOME / "docs" / "reference" / "protocols"
 WIDTH = 110

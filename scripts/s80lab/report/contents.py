@@ -15,10 +15,9 @@ from s80lab.analysis.groups import Group
 from s80lab.analysis.rows import SECTIONS
 from s80lab.report.claims import TITLE as CLAIMS
 from s80lab.report.claims import claims_tables
-from s80lab.report.cores import cores_tables
 from s80lab.report.figures.registry import PICTURES
 from s80lab.report.headline import headline_table
-from s80lab.report.machine import machine_table
+from s80lab.report.machine import cores_tables, machine_table
 from s80lab.report.seeds import named_runs_text
 from s80lab.report.summary import summary_table
 from s80lab.report.tables import Table, metrics_table, miss_tables, run_table, runs_with_misses

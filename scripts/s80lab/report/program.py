@@ -13,8 +13,7 @@ from s80lab.config.machine import Machine
 from s80lab.exec.compare import VALUES, ExecComparison, names
 from s80lab.exec.compare import Row as Count
 from s80lab.exec.contention import Access, Line
-from s80lab.exec.counts import Counts, Side, counts_of
-from s80lab.exec.folder import ExecRun
+from s80lab.exec.folder import Counts, ExecRun, Side, counts_of
 from s80lab.results.metrics.standing import ALLOWED_WAIT_ERROR
 
 SERVICES = {"l2": "L2 hit", "memory": "memory", "cache": "other cache", "upgrade": "upgrade", "issue": "issue",

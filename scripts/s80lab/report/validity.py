@@ -11,7 +11,7 @@ from s80lab.base.terminal import counted
 from s80lab.report.seeds import named_runs_text
 from s80lab.report.tables import Cell, Row, Table
 from s80lab.results.metrics.warmup import ALLOWED_DRIFT_POINTS
-from s80lab.results.metrics.watched import EARLIER_NAMES, NAMES
+from s80lab.results.metrics.windows import EARLIER_NAMES, NAMES
 
 TITLE = "Violated conditions"
 STEADY_STATE = "not in steady state"

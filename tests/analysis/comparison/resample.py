@@ -19,8 +19,7 @@ from statistics import stdev
 
 import numpy as np
 
-from s80lab.analysis.comparison.contrast import Comparison
-from s80lab.analysis.comparison.rows import HEADLINE
+from s80lab.analysis.comparison.contrast import HEADLINE, Comparison
 from s80lab.analysis.comparison.sides import read_side
 from s80lab.analysis.groups import Group, Run
 

@@ -6,8 +6,7 @@ from __future__ import annotations
 import pytest
 
 from s80lab.analysis.comparison.contrast import corrected
-from s80lab.analysis.comparison.difference import Difference, of_pairs, of_samples
-from s80lab.analysis.comparison.effort import MOST, detectable, needed
+from s80lab.analysis.comparison.difference import MOST, Difference, detectable, needed, of_pairs, of_samples
 
 # Extra hours of sleep with two drugs, ten patients (Student, The Probable Error of a Mean, Biometrika 6, 1908; the data
 # set `sleep` of R). R prints for t.test(): t = -1.8608, df = 17.776, p-value = 0.07939, interval -3.3654832 to

@@ -11,8 +11,7 @@ import pytest
 
 from s80lab.results.metrics.standing import HEADLINE
 from s80lab.results.metrics.warmup import WarmUp, drift, judge
-from s80lab.results.metrics.watched import NAMES
-from s80lab.results.metrics.windows import Window
+from s80lab.results.metrics.windows import NAMES, Window
 
 MISSES = 1_000_000
 MEMORY = "miss_source.all.memory"

@@ -3,11 +3,9 @@
 
 The interface, from bottom to top:
 
-    difference.py    the difference of two samples with its interval (Welch), or of pairs
-    holm.py          correction of several tests of one comparison (Holm)
-    effort.py        number of further replications that would show a difference
+    difference.py    the difference of two samples with its interval (Welch), or of pairs; number of further
+                     replications that would show a difference
     sides.py         the sides: groups of valid runs of one design each
-    rows.py          what is compared
-    contrast.py      the comparison of two sides, row by row
+    contrast.py      what is compared, and the comparison of two sides, row by row
     functions.py     attributed misses by function, on both sides
 """

@@ -14,20 +14,93 @@ An observation is a boot (live runs) or a capture (replays); the values of its s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
 from typing import Any, Literal
 
-from s80lab.analysis.comparison.difference import Difference, of_pairs, of_samples
-from s80lab.analysis.comparison.effort import detectable, needed
-from s80lab.analysis.comparison.rows import FURTHER, HEADLINE, Metrics, Row
+from s80lab.analysis.comparison.difference import Difference, detectable, needed, of_pairs, of_samples
 from s80lab.analysis.comparison.sides import check_sides
 from s80lab.analysis.groups import Group, Run
 from s80lab.analysis.observations import REPLAY, observed_means
+from s80lab.analysis.rows import ENTRIES, ONE, PERCENT, THREE, Entry, Format
 from s80lab.base.student import CONFIDENCE
 from s80lab.config.differences import Changed, changes
+
+Metrics = Mapping[str, float | None]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row.
+
+    name: for --json.
+    label: for tables.
+    value: computes the value from a run's metrics; None if the run does not have it.
+    style: how tables print the value.
+    worth: the difference that replications are planned for: in points for a share, else in percent of the first value.
+    """
+
+    name: str
+    label: str
+    value: Callable[[Metrics], float | None]
+    style: Format
+    worth: float
+
+    @property
+    def share(self) -> bool:
+        """Whether the value is a share, which tables print in percent and differences in percentage points."""
+        return self.style == PERCENT
+
+    def wanted(self, first: float) -> float:
+        """The difference that replications are planned for, in the unit of the value. first: the first side's value."""
+        return self.worth / 100 * (1.0 if self.share else abs(first))
+
+    @property
+    def worth_text(self) -> str:
+        """For example `1 point` or `5%`."""
+        if self.share:
+            return f"{self.worth:g} point{'' if self.worth == 1 else 's'}"
+        return f"{self.worth:g}%"
+
+
+_REPORTED = {entry.metric: entry for entry in ENTRIES}
+"""The headline of a report, by metric."""
+
+
+def _row(name: str, entry: Entry, worth: float = 5.0) -> Row:
+    return Row(name, entry.label, lambda metrics: metrics.get(entry.metric), entry.style, worth)
+
+
+def transfers_pki(metrics: Metrics) -> float | None:
+    """Misses that another cache serviced, per 1000 instructions."""
+    misses, memory = metrics.get("l2_mpki.all"), metrics.get("miss_source.all.memory")
+    return None if misses is None or memory is None else misses * (1 - memory)
+
+
+HEADLINE: tuple[Row, ...] = (
+    _row("l2_mpki", _REPORTED["l2_mpki.all"]),
+    Row("transfers_pki", "cache-to-cache transfers per 1000 instructions", transfers_pki, THREE, 5.0),
+    _row("e_share", _REPORTED["e_share"], 1.0),
+    _row("e_to_m_share", _REPORTED["e_to_m_share"], 1.0),
+    _row("cpi", Entry("cycles per instruction", "cpi.all", THREE), 1.0),
+)
+"""The rows that are tested. Each further row would make all tests weaker (holm.py), so there are five. The share of the
+misses that memory services follows from the first two rows."""
+
+FURTHER: tuple[Row, ...] = (
+    _row("memory_share", _REPORTED["miss_source.all.memory"], 1.0),
+    *(_row(f"source_{state}", _REPORTED[f"miss_source.all.{state}"]) for state in "MOES"),
+    _row("upgrades_pki", Entry("upgrades per 1000 instructions", "upgrade_pki.made", THREE)),
+    _row("upgrades_saved_share", _REPORTED["upgrades_saved_share"]),
+    _row("traffic_pki", Entry("bus transactions per 1000 instructions", "traffic_pki.all", THREE)),
+    _row("kernel_share", _REPORTED["kernel_share.cycles"]),
+    _row("utilisation", Entry("processors busy", "utilisation", PERCENT)),
+    _row("throughput", Entry("transactions per second", "throughput", ONE)),
+    _row("response_ms", Entry("mean response time, ms", "response_ms", ONE)),
+)
+"""Rows with values and intervals, without a verdict."""
 
 
 def corrected(probabilities: Sequence[float]) -> list[float]:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The difference of two means with its confidence interval, from independent samples or from pairs.
+"""The difference of two means with its confidence interval, from independent samples or from pairs, and the number of
+further replications that would show a difference.
 
 Independent samples: Welch's t (B. L. Welch, Biometrika 34, 1947, pages 28 to 35), which does not assume equal
 variances. Its degrees of freedom are the approximation of Satterthwaite (Biometrics Bulletin 2, 1946, pages 110 to
@@ -11,6 +12,11 @@ With the limit it is 3% at most. The limit does not protect against samples that
 
 Pairs: Student's t of the differences within the pairs (G. W. Snedecor and W. G. Cochran, Statistical Methods, 8th
 edition 1989, section 6.3).
+
+Further replications: the usual sample size of a t test (D. C. Montgomery, Design and Analysis of Experiments, 8th
+edition 2013, section 2.4.2). A difference is found with probability POWER if it is at least (t1 + t2) standard errors.
+t1 is the two-sided quantile at the level of the test, t2 the one-sided quantile at POWER. The standard deviations are
+those of the existing runs, so the number is an estimate, and a rough one if there are few runs.
 """
 
 from __future__ import annotations
@@ -92,3 +98,46 @@ def of_pairs(first: Sequence[float], second: Sequence[float]) -> Difference:
     """The mean difference of pairs, second minus first. Both sequences have the order of the pairs."""
     found = [after - before for before, after in zip(first, second, strict=True)]
     return Difference(fmean(found), (stdev(found) if len(found) > 1 else 0.0,), (len(found),))
+
+
+POWER = 0.8
+MOST = 1000
+"""Largest number of replications a side that is searched."""
+
+
+def detectable(difference: Difference, rows: int) -> float | None:
+    """The smallest true difference that runs like these show with probability POWER; None without an interval.
+
+    rows: number of rows that are tested; the level of each is divided by it.
+    """
+    if not difference.has_interval:
+        return None
+    if not difference.error:
+        return 0.0
+    degrees = difference.degrees
+    quantiles = t_quantile((1 - CONFIDENCE) / rows, degrees) + t_quantile(2 * (1 - POWER), degrees)
+    return quantiles * difference.error
+
+
+def needed(difference: Difference, wanted: float, rows: int) -> int | None:
+    """The number of replications a side that show a difference of size `wanted`; None for more than MOST, and without
+    an interval.
+
+    rows: as in `detectable`.
+    """
+    if not difference.has_interval:
+        return None
+    low, high = 1, 2
+    while not _shows(difference, high, wanted, rows):
+        if high >= MOST:
+            return None
+        low, high = high, min(2 * high, MOST)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _shows(difference, middle, wanted, rows) else (middle, high)
+    return high
+
+
+def _shows(difference: Difference, count: int, wanted: float, rows: int) -> bool:
+    found = detectable(difference.with_count(count), rows)
+    return found is not None and found <= wanted

@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from s80lab.analysis.comparison.contrast import FEWEST_PAIRS, Comparison, Contrast
-from s80lab.analysis.comparison.difference import Difference
-from s80lab.analysis.comparison.effort import MOST
+from s80lab.analysis.comparison.contrast import FEWEST_PAIRS, Comparison, Contrast, Row
+from s80lab.analysis.comparison.difference import MOST, Difference
 from s80lab.analysis.comparison.functions import FunctionContrast, compare_functions
-from s80lab.analysis.comparison.rows import Row
 from s80lab.analysis.comparison.sides import other_programs
 from s80lab.analysis.groups import Group
 from s80lab.analysis.rows import ABSENT, Format

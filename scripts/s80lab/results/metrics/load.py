@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Metrics of the load: utilisation, throughput, response times, and the operational laws that connect them."""
+"""Metrics of the load: utilisation, throughput, response times, and the operational laws that connect them; data that
+the clients send and receive, counted inside TLS; the mail transport's queue."""
 
 from __future__ import annotations
 
@@ -288,6 +289,9 @@ def _mbit(m: Measurement, key: str) -> float:
     of_load=True,
 )
 def _mail_queue(m: Measurement) -> Value:
+    """Absent for servers without a mail transport and for older runs. The unit is OpenSMTPD's envelope, a message to
+    one recipient. It is in the queue from the acceptance of the message until its delivery, or until the transport
+    gives up."""
     queue = m.load.get("mail_queue")
     if queue is None:
         return {}

@@ -3,7 +3,7 @@
 
 The test compares the last third of the warm-up's sampling intervals with the third before it. It becomes more precise
 as the warm-up grows, and it ignores the start, where everything drifts. It watches every share of the headline
-(metrics/watched.py). The verdict is "warm" if all of these hold:
+(metrics/windows.py). The verdict is "warm" if all of these hold:
 - The drift of each share, between the two thirds, is below a limit: two points, or the `drift_points` of the
   experiment's phases.
 - No drift differs significantly from zero (Student t). The level is 5% for all shares together: 5% divided by the
@@ -25,8 +25,7 @@ from typing import Literal
 
 from s80lab.base.student import tail_probability
 from s80lab.results.metrics.batches import FEWEST, degrees, lag_1, pseudo_values, standard_error
-from s80lab.results.metrics.watched import NAMES
-from s80lab.results.metrics.windows import Window
+from s80lab.results.metrics.windows import NAMES, Window
 
 ALLOWED_DRIFT_POINTS = 2.0
 ALLOWED_FILLING = 0.02
