@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -72,7 +73,10 @@ def draw(protocol: Protocol) -> str:
     done = subprocess.run([dot, "-Tsvg"], input=graph, capture_output=True, text=True)
     if done.returncode:
         raise UserError(f"dot failed: {done.stderr.strip().splitlines()[0]}")
-    head, _, body = done.stdout.partition("<svg")
+    # dot states the font at each label, and repeats titles as comments.
+    font = f' font-family="{FONT},sans-Serif"'
+    svg = re.sub(r"<!--.*?-->\n", "", done.stdout, flags=re.DOTALL).replace(font, "").replace(' font-size="11.00"', "")
+    head, _, body = svg.replace(' class="graph"', f'{font} font-size="11"', 1).partition("<svg")
     return f"{head}<!-- SPDX-License-Identifier: GPL-2.0-or-later -->\n{mark(graph)}\n<svg{body}"
 
 
