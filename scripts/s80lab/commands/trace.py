@@ -63,10 +63,10 @@ def step(args: StepArguments) -> None:
     if not args.as_json:
         from rich.console import Console
 
-        from s80lab.trace import step_list, step_table
+        from s80lab.trace import step_table
 
         console = Console(highlight=False)
-        (step_table.show if console.width >= WIDE else step_list.show_list)(lesson, console)
+        (step_table.show if console.width >= WIDE else step_table.show_list)(lesson, console)
     if args.html is not None:
         from s80lab.report import step_page
 

@@ -86,7 +86,7 @@ HEADLINE: tuple[Row, ...] = (
     _row("e_to_m_share", _REPORTED["e_to_m_share"], 1.0),
     _row("cpi", Entry("cycles per instruction", "cpi.all", THREE), 1.0),
 )
-"""The rows that are tested. Each further row would make all tests weaker (holm.py), so there are five. The share of the
+"""The rows that are tested. Each further row would make all tests weaker, so there are five. The share of the
 misses that memory services follows from the first two rows."""
 
 FURTHER: tuple[Row, ...] = (

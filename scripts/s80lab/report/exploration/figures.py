@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
-from s80lab.analysis.comparison.rows import transfers_pki
+from s80lab.analysis.comparison.contrast import transfers_pki
 from s80lab.analysis.groups import Group
 from s80lab.analysis.interval import Estimate, estimate
 from s80lab.capture.explore.grid import Point
