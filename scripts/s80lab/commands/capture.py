@@ -4,27 +4,40 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import shutil
 import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Literal
 
+from s80lab.analysis.groups import NO_WORKLOAD
 from s80lab.base.errors import UserError
 from s80lab.base.files import whole
-from s80lab.base.progress import Board, Tally, about, instructions_text
+from s80lab.base.hashing import value_hash
+from s80lab.base.progress import Board, Job, Tally, about, instructions_text
 from s80lab.base.strict import parse_settings
 from s80lab.base.terminal import disk_size, plain, say
+from s80lab.base.version import __version__
 from s80lab.capture.error import ANY_SHARE
 from s80lab.capture.live import Recipe, capture_s, lengths, make
 from s80lab.capture.store import STORE, SUFFIX, Form, Manifest, Totals
 from s80lab.commands.changes import Changes
+from s80lab.commands.exec import HandedOver
 from s80lab.commands.line.explore import CaptureArguments
 from s80lab.commands.parts import make_plans, on_board, one_seed, run_pipeline
-from s80lab.commands.programs import Recording, images, plans_of, refuse, saved_files
+from s80lab.commands.program_plans import ProgramPlan, images, plans_of, refuse, saved_files
+from s80lab.commands.programs import former_runs, record
+from s80lab.exec.folder import ExecRun
+from s80lab.exec.image import plain_folder
 from s80lab.exec.shape import ready
 from s80lab.experiment import checkpoint
 from s80lab.experiment.checkpoint import Checkpoint
 from s80lab.experiment.plan import Options, Plan
+from s80lab.guest.qemu import Qemu
+from s80lab.image.build import load_image
 from s80lab.report.write import write_pages
 from s80lab.results.run_folder import REPORT, RunFolder
 
@@ -142,3 +155,61 @@ def _put(source: Path, target: Path) -> None:
     with whole(target) as partial:
         shutil.copyfile(source, partial)
     print(plain(f"copied to {target}"))
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A capture of a program's run, from the restored guest to the end of its region (capture/live.py)."""
+
+    plan: ProgramPlan
+    forms: tuple[Form, ...]
+    files: HandedOver
+    run_inputs: Mapping[str, str]
+    qemu: Qemu
+    start: Checkpoint
+    skip: int = 0
+
+    @property
+    def experiment(self) -> str:
+        return self.plan.experiment
+
+    @property
+    def scale(self) -> str:
+        return "-"
+
+    @property
+    def seed(self) -> int:
+        return self.plan.seed
+
+    @property
+    def measure(self) -> int:
+        """Instructions of the region in former runs; 0 if there are none."""
+        former = former_runs(self.plan.experiment)
+        return int(median(count for count, _ in former)) if former else 0
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        return {**self.run_inputs, "start": self.start.manifest.content, "capture": value_hash(list(self.forms))}
+
+    @property
+    def name(self) -> str:
+        forms = "both" if len(self.forms) > 1 else self.forms[0]
+        return f"{self.experiment}-b{self.plan.boot}-s{self.seed}-{forms}-{value_hash(self.inputs)[:8]}"
+
+    def origin(self) -> str:
+        """The origin for the capture's header, as JSON."""
+        image = load_image(plain_folder())
+        versions = {"s80lab": __version__, "qemu": self.qemu.version, "kernel": image.kernel_version}
+        content = {
+            **{"capture": self.name, "experiment": self.experiment, "mix": NO_WORKLOAD, "workload": "-"},
+            **{"image": "plain", "server": "-", "scale": "-", "seed": self.seed, "start": "ready"},
+            **{"program": list(self.plan.request.words), "inputs": self.inputs, "versions": versions},
+        }
+        return json.dumps(content, sort_keys=True)
+
+    async def record(self, folder: Path, job: Job, extra: Mapping[str, object]) -> None:
+        job.update("run")
+        await record(self.plan, self.files, self.qemu, self.start, self.inputs, self.name, folder, extra)
+        parts = ExecRun(folder).parts
+        if parts != 1:
+            raise UserError(f"{self.plan.text}: the region began {parts} times, and a capture has one: omit --from")

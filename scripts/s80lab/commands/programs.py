@@ -1,51 +1,35 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Experiments of programs (config/program.py) under `s80lab run`, `sweep`, `compare`, `capture`, `estimate`, `report`
-and `checkpoint build`: plans of runs, and the runs, by the functions of `s80lab exec`."""
+"""Experiments of programs under `s80lab run`, `sweep`, `compare`, `estimate`, `report` and `checkpoint build`: the runs
+of their plans (program_plans.py), by the functions of `s80lab exec`."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
-from s80lab.analysis.groups import NO_WORKLOAD, read_runs
+from s80lab.analysis.groups import read_runs
 from s80lab.analysis.sweep import sweep_groups
 from s80lab.base import host, paths
 from s80lab.base.errors import UserError
-from s80lab.base.hashing import file_hash, text_hash, value_hash
+from s80lab.base.hashing import value_hash
 from s80lab.base.progress import WAITING, Board, Job, rough
 from s80lab.base.shard import by_hash
-from s80lab.base.staging import exclusive, staging, tidy, working
-from s80lab.base.strict import parse_settings, shown
+from s80lab.base.staging import exclusive, staging, tidy
+from s80lab.base.strict import shown
 from s80lab.base.terminal import counted, disk_size, say
 from s80lab.base.threads import to_its_end
 from s80lab.base.version import __version__
-from s80lab.capture.store import Form
-from s80lab.commands.changes import UNCHANGED, Changes
-from s80lab.commands.exec import (
-    Design,
-    HandedOver,
-    arguments,
-    design_of,
-    hand_over,
-    keep_run,
-    why_ended,
-    write_names,
-)
-from s80lab.commands.line.programs import Request
+from s80lab.commands.changes import Changes
+from s80lab.commands.exec import HandedOver, arguments, keep_run, why_ended, write_names
 from s80lab.commands.output import print_json
 from s80lab.commands.parts import on_board
+from s80lab.commands.program_plans import ENGINE, Images, ProgramPlan, images, plans_of
 from s80lab.commands.shards import Listed, part, show_list, tell_shard
-from s80lab.config.differences import find_differences, slug
-from s80lab.config.grid import Grid, check_size
-from s80lab.config.machine import load_machine
-from s80lab.config.program import Saved, load_saved, saved_file
+from s80lab.config.grid import Grid
 from s80lab.exec.compare import ExecComparison
 from s80lab.exec.folder import ExecRun
 from s80lab.exec.image import build_plain, plain_folder
@@ -67,175 +51,13 @@ from s80lab.results.metrics.derive import write_stats
 from s80lab.results.products import is_whole, record_products
 from s80lab.results.run_folder import MANIFEST, REPORT, RunFolder
 
-ENGINE = "exec"
-"""The engine in manifests and in the database. It is QEMU with the model, as of `s80lab exec`."""
 UNKNOWN_S = 60.0
 """Seconds of a run for batch systems, if this lab has not run the program before."""
 OWN_MEMORY = 1 << 30
 """Bytes that a run takes beside the guest's memory and the files handed over (docs/guides/exec.md)."""
 
 
-@dataclass(frozen=True)
-class Plan:
-    """One run. varied: its place in a sweep. usual: machine and protocol of the experiment's file."""
-
-    experiment: str
-    request: Request
-    design: Design
-    boot: int
-    seed: int
-    varied: Mapping[str, str]
-    usual: Mapping[str, str]
-
-    @property
-    def label(self) -> str:
-        """The design, for example `mesi, l2.size 1MiB`; empty for that of the file."""
-        return Grid.of_points([self.varied]).label(self.varied)
-
-    @property
-    def text(self) -> str:
-        """The run in lists and progress lines."""
-        point = f" at {self.label}" if self.varied else ""
-        return f"{self.experiment}{point}, boot {self.boot}, seed {self.seed}"
-
-    def inputs(self, qemu: Qemu, image: Path) -> dict[str, str]:
-        """Hashes of everything that determines the numbers of the run."""
-        request, wanted = self.request, self.design.shape.wanted(qemu)
-        counted_ = (request.begin, request.end, request.per, request.markers, request.misses, request.heap)
-        return {
-            **self.design.inputs(qemu, image),
-            "ready": wanted.key,
-            "machine": text_hash(self.design.shape.machine.resolved()),
-            "protocol": file_hash(self.design.protocol),
-            "measured": value_hash([*counted_, request.order]),
-        }
-
-    @cached_property
-    def entries(self) -> dict[str, object]:
-        """The entries of the manifest that describe the plan."""
-        machine = self.design.shape.machine
-        names = {"machine": machine.name, "protocol": self.design.protocol.stem}
-        entries: dict[str, object] = {
-            **{"experiment": self.experiment, "mix": NO_WORKLOAD, "engine": ENGINE, **names, "image": "plain"},
-            **{"server": "-", "workload": "-", "scale": "-", "seed": self.seed, "boot": self.boot, "status": "whole"},
-            **{"program": list(self.request.words), "design": machine.design()},
-            **({"varied": dict(self.varied)} if self.varied else {}),
-        }
-        changed = {key: value for key, value in names.items() if value != self.usual[key]}
-        return entries | {"differences": changed | find_differences(entries, machine.guest.model_dump())}
-
-    def folder(self, inputs: Mapping[str, str]) -> Path:
-        """The folder of the run. Its name contains what differs from the file, and a hash of all inputs."""
-        differences = self.entries["differences"]
-        assert isinstance(differences, dict)
-        numbers = f"b{self.boot}-s{self.seed}-{value_hash(dict(inputs))[:8]}"
-        return paths.runs() / f"{self.experiment}{slug(differences)}-{numbers}"
-
-
-@dataclass
-class Images:
-    """The files of the programs of some plans, written once for each experiment and seed into a temporary folder."""
-
-    place: Path
-    qemu: Qemu = field(default_factory=find_qemu)
-    _found: dict[tuple[str, int], HandedOver] = field(default_factory=dict)
-
-    def files(self, plan: Plan) -> HandedOver:
-        """The files that are handed over. UserError: the program or a file of it is missing."""
-        key = plan.experiment, plan.seed
-        if key not in self._found:
-            stdin = plan.request.stdin
-            if stdin is not None and not stdin.is_file():
-                raise UserError(f"{plan.experiment}: the file {stdin} for stdin does not exist: correct its path")
-            folder = self.place / f"{plan.experiment}-{plan.seed}"
-            folder.mkdir()
-            self._found[key] = hand_over(plan.request, plan.seed, stdin, folder)
-        return self._found[key]
-
-    def inputs(self, plan: Plan) -> dict[str, str]:
-        return plan.inputs(self.qemu, self.files(plan).image)
-
-    def folder(self, plan: Plan) -> Path:
-        return plan.folder(self.inputs(plan))
-
-    def complete(self, plan: Plan) -> bool:
-        return is_whole(self.folder(plan))
-
-
-@contextmanager
-def images() -> Iterator[Images]:
-    """The guest's image is built first if it is missing."""
-    build_plain(lambda text: say(f"s80lab: {text}"))
-    paths.runs().mkdir(parents=True, exist_ok=True)
-    with working(paths.runs()) as place:
-        yield Images(place)
-
-
-def saved_files(names: Sequence[str]) -> list[Path]:
-    """The files of experiments of programs with these names or paths; none if the names are those of other experiments.
-    UserError for both kinds together, and for a path that leads to no such file."""
-    found = {name: saved_file(name) for name in dict.fromkeys(names)}
-    files = [path for path in found.values() if path is not None]
-    if lost := next((name for name, path in found.items() if path is None and name.endswith(".toml")), None):
-        raise UserError(f"{lost}: is not an experiment of a program, such as `s80lab exec --save {lost}` writes")
-    if files and len(files) < len(found):
-        other = next(name for name, path in found.items() if path is None)
-        raise UserError(f"{shown(files[0])} is a program and {other} is not: give one command for each")
-    return files
-
-
-def refuse(options: Mapping[str, object]) -> None:
-    """UserError if an option is given that the experiment of a program does not have."""
-    if given := next((name for name, value in options.items() if value), None):
-        raise UserError(f"{given} does not apply to a program (a file of `s80lab exec --save`): omit it")
-
-
-def plans_of(
-    file: Path,
-    changes: Changes = UNCHANGED,
-    seeds: Sequence[int] = (),
-    boots: Sequence[int] = (),
-    grid: Grid | None = None,
-) -> list[Plan]:
-    """The plans of all runs: each point of the grid (default: the file's sweep) from each boot with each seed.
-
-    UserError names the first mistake in the file or the options."""
-    refuse({"--server": changes.server, "--image": changes.image})
-    saved = load_saved(file)
-    grid = grid or Grid.of_sweep(saved.sweep)
-    seeds, boots = seeds or saved.seeds, boots or saved.boots
-    check_size(grid.size, "run", len(boots), len(seeds))
-    usual = {"machine": load_machine(saved.machine).name}
-    usual["protocol"] = Path(saved.protocol or load_machine(saved.machine).protocol).stem
-    return [
-        Plan(file.stem, request, design_of(request, boot), boot, seed, point, usual)
-        for point in grid.points()
-        for request in (_request(file.stem, saved, changes, point),)
-        for boot in boots
-        for seed in seeds
-    ]
-
-
-def _request(name: str, saved: Saved, changes: Changes, point: Mapping[str, str]) -> Request:
-    """The request of `s80lab exec` at a point. Options of the command override the file, and a point overrides both."""
-    varied = parse_settings((f"{key}={value}" for key, value in point.items() if key not in _NAMES), source="[sweep]")
-    settings = {**saved.settings, **parse_settings(changes.settings), **varied}
-    texts = [f"{key}={json.dumps(value) if isinstance(value, bool) else value}" for key, value in settings.items()]
-    program = {key: getattr(saved.program, key) for key in type(saved.program).model_fields}
-    return Request(
-        **program,
-        machine=point.get("machine") or changes.machine or saved.machine,
-        protocol=point.get("protocol") or changes.protocol or saved.protocol,
-        settings=texts,
-        name=name,
-    )
-
-
-_NAMES = ("machine", "protocol")
-"""Keys of a sweep that are not keys of the machine."""
-
-
-async def measure(plan: Plan, of: Images, again: bool, job: Job) -> Path:
+async def measure(plan: ProgramPlan, of: Images, again: bool, job: Job) -> Path:
     """Run the program unless the run is complete; return the folder of the run, which is complete or absent.
 
     UserError: the program did not end by itself, or nothing was measured."""
@@ -251,7 +73,7 @@ async def measure(plan: Plan, of: Images, again: bool, job: Job) -> Path:
 
 
 async def record(
-    plan: Plan,
+    plan: ProgramPlan,
     files: HandedOver,
     qemu: Qemu,
     start: Checkpoint,
@@ -301,14 +123,16 @@ async def record(
     await to_its_end(finish)
 
 
-def measure_all(plans: Sequence[Plan], of: Images, jobs: int, again: bool = False, enter: bool = True) -> list[ExecRun]:
+def measure_all(
+    plans: Sequence[ProgramPlan], of: Images, jobs: int, again: bool = False, enter: bool = True
+) -> list[ExecRun]:
     """All runs, as many at once as the host has cores unless `jobs` says otherwise. enter: into the database."""
 
     async def work(board: Board) -> list[Path]:
         tidy(board.say, paths.runs())
         slots = asyncio.Semaphore(jobs or host.cores())
 
-        async def one(plan: Plan) -> Path:
+        async def one(plan: ProgramPlan) -> Path:
             async with slots:
                 job = board.job(plan.text)
                 folder = await measure(plan, of, again, job)
@@ -357,7 +181,7 @@ def report_files(
         show(plans, existing(plans, of), as_json)
 
 
-def existing(plans: Sequence[Plan], of: Images) -> list[ExecRun]:
+def existing(plans: Sequence[ProgramPlan], of: Images) -> list[ExecRun]:
     """The runs of the plans. UserError if one is not complete."""
     absent = [plan for plan in plans if not of.complete(plan)]
     if absent:
@@ -368,7 +192,7 @@ def existing(plans: Sequence[Plan], of: Images) -> list[ExecRun]:
     return [ExecRun(of.folder(plan)) for plan in plans]
 
 
-def show(plans: Sequence[Plan], runs: Sequence[ExecRun], as_json: bool) -> None:
+def show(plans: Sequence[ProgramPlan], runs: Sequence[ExecRun], as_json: bool) -> None:
     """Print the report of each design; of several designs of one experiment the differences from the first."""
     designs: dict[str, dict[str, list[ExecRun]]] = {}
     pairs = list(zip(plans, runs, strict=True))
@@ -394,7 +218,7 @@ def show(plans: Sequence[Plan], runs: Sequence[ExecRun], as_json: bool) -> None:
         print(f"report: {shown(page)}")
 
 
-def _sweep_page(pairs: Sequence[tuple[Plan, ExecRun]]) -> Path:
+def _sweep_page(pairs: Sequence[tuple[ProgramPlan, ExecRun]]) -> Path:
     """Write the page over all designs of an experiment. A run may be of an earlier sweep with another grid, so the plan
     says where the run is in this one."""
     runs = read_runs([run.folder for _, run in pairs])
@@ -427,7 +251,7 @@ def compare_files(
     return ExecComparison((sides[0][2], sides[1][2]), first, second)
 
 
-def estimate_files(plans: Sequence[Plan], jobs: int, as_json: bool) -> None:
+def estimate_files(plans: Sequence[ProgramPlan], jobs: int, as_json: bool) -> None:
     """`s80lab estimate`: runs to do, and their time if this lab has run the experiment before."""
     with images() as of:
         to_do = [plan for plan in plans if not of.complete(plan)]
@@ -467,7 +291,7 @@ def former_runs(experiment: str) -> list[tuple[int, float]]:
 
 
 def _run_shard(
-    plans: Sequence[Plan], of: Images, shard: str | None, listed: bool, jobs: int, again: bool, as_json: bool
+    plans: Sequence[ProgramPlan], of: Images, shard: str | None, listed: bool, jobs: int, again: bool, as_json: bool
 ) -> None:
     chosen = part(shard, by_hash(plans, lambda plan: value_hash([plan.experiment, of.inputs(plan)])))
     if listed:
@@ -487,7 +311,7 @@ def _cost(experiment: str) -> float:
     return median(wall_s for _, wall_s in former) if former else UNKNOWN_S
 
 
-def _memory(plan: Plan) -> int:
+def _memory(plan: ProgramPlan) -> int:
     return plan.design.shape.memory() + OWN_MEMORY
 
 
@@ -513,61 +337,3 @@ def build_guests(files: Sequence[Path], changes: Changes, jobs: int) -> None:
                 group.create_task(one(number))
 
     on_board(work)
-
-
-@dataclass(frozen=True)
-class Recording:
-    """A capture of a program's run, from the restored guest to the end of its region (capture/live.py)."""
-
-    plan: Plan
-    forms: tuple[Form, ...]
-    files: HandedOver
-    run_inputs: Mapping[str, str]
-    qemu: Qemu
-    start: Checkpoint
-    skip: int = 0
-
-    @property
-    def experiment(self) -> str:
-        return self.plan.experiment
-
-    @property
-    def scale(self) -> str:
-        return "-"
-
-    @property
-    def seed(self) -> int:
-        return self.plan.seed
-
-    @property
-    def measure(self) -> int:
-        """Instructions of the region in former runs; 0 if there are none."""
-        former = former_runs(self.plan.experiment)
-        return int(median(count for count, _ in former)) if former else 0
-
-    @property
-    def inputs(self) -> dict[str, str]:
-        return {**self.run_inputs, "start": self.start.manifest.content, "capture": value_hash(list(self.forms))}
-
-    @property
-    def name(self) -> str:
-        forms = "both" if len(self.forms) > 1 else self.forms[0]
-        return f"{self.experiment}-b{self.plan.boot}-s{self.seed}-{forms}-{value_hash(self.inputs)[:8]}"
-
-    def origin(self) -> str:
-        """The origin for the capture's header, as JSON."""
-        image = load_image(plain_folder())
-        versions = {"s80lab": __version__, "qemu": self.qemu.version, "kernel": image.kernel_version}
-        content = {
-            **{"capture": self.name, "experiment": self.experiment, "mix": NO_WORKLOAD, "workload": "-"},
-            **{"image": "plain", "server": "-", "scale": "-", "seed": self.seed, "start": "ready"},
-            **{"program": list(self.plan.request.words), "inputs": self.inputs, "versions": versions},
-        }
-        return json.dumps(content, sort_keys=True)
-
-    async def record(self, folder: Path, job: Job, extra: Mapping[str, object]) -> None:
-        job.update("run")
-        await record(self.plan, self.files, self.qemu, self.start, self.inputs, self.name, folder, extra)
-        parts = ExecRun(folder).parts
-        if parts != 1:
-            raise UserError(f"{self.plan.text}: the region began {parts} times, and a capture has one: omit --from")

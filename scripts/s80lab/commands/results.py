@@ -20,7 +20,8 @@ from s80lab.commands.line.measure import QueryArguments, ReportArguments
 from s80lab.commands.measured import latest_runs
 from s80lab.commands.output import print_json
 from s80lab.commands.parts import parse_seeds
-from s80lab.commands.programs import refuse, report_files, saved_files
+from s80lab.commands.program_plans import refuse, saved_files
+from s80lab.commands.programs import report_files
 from s80lab.commands.run_tables import check_tables, show_runs
 from s80lab.config.experiment import load_experiment
 from s80lab.gem5.runs import shipped_runs

@@ -15,7 +15,8 @@ from s80lab.commands.changes import Changes
 from s80lab.commands.line.measure import RunArguments
 from s80lab.commands.output import sayer
 from s80lab.commands.parts import make_plans, parse_boots, parse_seeds, run_gem5, run_pipeline, tell_estimate
-from s80lab.commands.programs import refuse, run_files, saved_files
+from s80lab.commands.program_plans import refuse, saved_files
+from s80lab.commands.programs import run_files
 from s80lab.commands.run_tables import check_tables, end_invalid, show_runs
 from s80lab.commands.shards import Listed, check_shard, part, show_list, tell_shard
 from s80lab.experiment.entries import title
