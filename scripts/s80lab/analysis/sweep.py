@@ -1,10 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Sweeps: each combination of the values in an experiment's [sweep] is a point.
-
-sweep_groups(runs)                  one group per point, in the order of the sweep
-sweep_entries(groups, metrics)      the metrics that a report of the sweep shows
-ratio_of(above, below, metric)      a metric at one point, divided by the metric at another point
-"""
+"""Sweeps: each combination of the values in an experiment's [sweep] is a point."""
 
 from __future__ import annotations
 

@@ -1,11 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files that a user names on the command line: written completely or not at all, and never through a foreign link.
-
-whole(path), write_file(path, content)   write a file, or replace it
-create_file(path, content)               writes a file that does not exist yet
-read_regular(path, most, remedy)         reads a regular file of bounded size
-is_name(name), check_name(name, ...)     names from other people's files that become names of files and folders
-"""
+"""Files that a user names on the command line: written completely or not at all, and never through a foreign link."""
 
 from __future__ import annotations
 

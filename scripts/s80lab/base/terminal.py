@@ -1,14 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Text from files on its way to the terminal: it must neither control the terminal nor act as markup.
-
-plain(text)       for print() and for messages
-plain_text(text)  for Rich consoles and tables, which would take [red] in a str as markup
-quoted(text)      for a word of a file in a message
-say(text)         prints sentences, wrapped at the width of the terminal
-counted(n, noun)  a number with its noun: `1 run`, `2 runs`
-disk_size(bytes)  a size in MB or GB
-short_time(time)  a time of a manifest or of the database
-"""
+"""Text from files on its way to the terminal: it must neither control the terminal nor act as markup."""
 
 from __future__ import annotations
 

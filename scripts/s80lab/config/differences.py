@@ -1,15 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What differs between a run and its experiment's file, or between two runs: the one source for labels, names of runs
 and reports, lists, the database, pages and comparisons.
-
-differences(manifest) -> dict[str, str]
-    The values that differ from the experiment's file, in the notation of --set, by key: the NAMES, the number of
-    clients, the think time, and every key of the machine. The seed is left out. Values of the experiment's [sweep]
-    count as differences.
-changes(first, second) -> list[Changed]
-    The values in which two runs differ.
-design_text(manifest) -> str
-    The design of a run as text that is equal for runs of equal designs only.
 """
 
 from __future__ import annotations
@@ -39,7 +30,11 @@ _MOST_SLUG = 60
 
 
 def differences(manifest: Mapping[str, Any]) -> dict[str, str]:
-    """See the module's docstring. A run records its differences when it is made; for a run without this record, they
+    """The values that differ from the experiment's file, in the notation of --set, by key: the NAMES, the number of
+    clients, the think time, and every key of the machine. The seed is left out. Values of the experiment's [sweep]
+    count.
+
+    A run records its differences when it is made; for a run without this record, they
     are found with the files of the present. manifest: of the run, or the entries of a plan for it."""
     recorded = manifest.get("differences")
     if isinstance(recorded, Mapping):

@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Reads the kernel's own counters from the guest's memory at every snapshot.
 
-    write_watch(path, memory)
-
-writes the addresses of the counters in the guest of a checkpoint, also those of its mounted disks. The plugin reads the
-counters when a snapshot is due, at an exact instruction, and writes their sums into the snapshot
+The plugin reads the counters when a snapshot is due, at an exact instruction, and writes their sums into the snapshot
 (docs/reference/interfaces/guest-kernel.md).
 """
 
@@ -88,7 +85,8 @@ class Watched:
 
 
 def write_watch(path: Path, memory: KernelMemory) -> None:
-    """Write the list of counters for the plugin."""
+    """Write the addresses of the counters in the guest of a checkpoint, also those of its mounted disks, for the
+    plugin."""
     path.write_text("".join(watched.line() for watched in watch_list(memory)))
 
 

@@ -1,11 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reports of an experiment's sweep.
-
-sweep_table(name, groups, metrics)     a table with one row per point
-sweep_picture(groups, metrics, name)   curves, one panel per metric
-ratio_table(groups, ratios)            a metric at one value of an axis, divided by the metric at another value
-write_sweep(name, groups, metrics, folder)   writes report.html, sweep.md, and the curves as SVG and PNG
-"""
+"""Reports of an experiment's sweep."""
 
 from __future__ import annotations
 

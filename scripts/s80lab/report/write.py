@@ -1,22 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reports of runs and experiments.
+"""Writes and prints reports of runs and experiments.
 
-    write_run_report(run_dir: Path) -> Path
-        Writes report.html and figures/*.svg into a complete run's folder; returns the path of report.html.
-    write_pages(run: RunFolder) -> Run
-        Writes every page of a run that is missing: attributed misses, profile and report.html; returns the run.
-    report_name(groups: Sequence[Group]) -> str
-        The name of the folder of a report over these groups.
-    write_experiment_report(experiment: str, run_dirs: Sequence[Path], out_dir: Path) -> Path
-        Writes one report over the seeds (and mixes) of several runs; returns out_dir/report.html.
-    write_groups(title: str, groups: Sequence[Group], out_dir: Path, database: Path | None = None) -> Path
-        The same for runs that have been read. database: if it has replays of the same workload with other sizes of the
-        L2, the page shows the miss-ratio curve.
-    print_experiment(run_dirs: Sequence[Path], console: Console) -> None
-        Prints all tables of the runs on the terminal.
-    print_beside(first: Sequence[Path], second: Sequence[Path], console: Console) -> None
-        Compares two estimates of one design from different seeds: does each interval of the first contain the mean of
-        the second?
 A run folder must hold manifest.json, stats.json and transactions.json.
 """
 
@@ -59,7 +43,8 @@ _LONGEST_NAME = 150
 
 
 def write_run_report(run_dir: Path) -> Path:
-    """See the module's docstring. Raises UserError if the run is incomplete."""
+    """Writes report.html and figures/*.svg into a complete run's folder; returns the path of report.html. UserError if
+    the run is incomplete."""
     return _write_report(read_run(RunFolder(run_dir)))
 
 
@@ -68,7 +53,8 @@ def _write_report(run: Run) -> Path:
 
 
 def write_pages(run: RunFolder) -> Run:
-    """See the module's docstring. The report shows the tables of the attributed misses, so these are written first."""
+    """Writes every page of a run that is missing: attributed misses, profile and report.html; returns the run. The
+    report shows the tables of the attributed misses, so these are written first."""
     # Only here, because what names functions is slow to import, and few runs have such logs.
     if run.has_misses() and not _has_tables(run):
         from s80lab.report.misses.page import write_misses
@@ -98,17 +84,19 @@ def _has_tables(run: RunFolder) -> bool:
 
 
 def write_experiment_report(experiment: str, run_dirs: Sequence[Path], out_dir: Path) -> Path:
-    """See the module's docstring. `experiment` is the page's title."""
+    """Writes one report over the seeds (and mixes) of several runs; returns out_dir/report.html. `experiment` is the
+    page's title."""
     return write_groups(experiment, read_groups(run_dirs), out_dir)
 
 
 def print_experiment(run_dirs: Sequence[Path], console: Console) -> None:
-    """See the module's docstring."""
+    """Prints all tables of the runs on the terminal."""
     print_groups(read_groups(run_dirs), console)
 
 
 def print_beside(first: Sequence[Path], second: Sequence[Path], console: Console) -> None:
-    """See the module's docstring. Raises UserError unless all runs are of one design."""
+    """Compares two estimates of one design from different seeds: does each interval of the first contain the mean of
+    the second? UserError unless all runs are of one design."""
     one, two = two_estimates(first, second)
     for head, why in verdicts([one, two]):
         console.print(plain_text(head, "bold yellow"), plain_text(why))
@@ -142,7 +130,8 @@ def report_name(groups: Sequence[Group]) -> str:
 
 
 def write_groups(title: str, groups: Sequence[Group], out_dir: Path, database: Path | None = None) -> Path:
-    """See the module's docstring."""
+    """`write_experiment_report` for runs that have been read. database: if it has replays of the same workload with
+    other sizes of the L2, the page shows the miss-ratio curve."""
     pictures = [
         *draw_all(groups),
         *machine_pictures(groups),

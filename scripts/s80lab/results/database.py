@@ -1,15 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The results database, results/s80lab.sqlite.
 
-    insert_run(database: Path, run: RunFolder) -> None
-        Writes the rows of one complete run (manifest.json, stats.json, and transactions.json unless it is a replay) in
-        one transaction. Replaces existing rows of the run. Creates the database if it does not exist.
-    insert_runs(database: Path, run_dirs: Sequence[Path], ...) -> int
-        Writes many runs in one transaction. Rows that already have equal values stay unchanged. Returns the number of
-        changed runs.
-    list_runs(database: Path) -> list[dict[str, Any]]
-        One row per run, oldest first.
-
 The database uses SQLite's rollback journal and full synchronisation. A killed writer therefore leaves the last complete
 state, one file holds everything, and the file works on network file systems of clusters (a write-ahead log would not).
 Concurrent writers wait for each other.
@@ -81,7 +72,10 @@ T = TypeVar("T")
 
 
 def insert_run(database: Path, run: RunFolder) -> None:
-    """See the module's docstring. Raises UserError if the run is incomplete, a file differs from its record in the
+    """Writes the rows of one complete run (manifest.json, stats.json, and transactions.json unless it is a replay) in
+    one transaction, in place of existing rows of the run. Creates the database if it does not exist.
+
+    UserError if the run is incomplete, a file differs from its record in the
     manifest, or the database is not usable."""
     from s80lab.results.rows import delete_and_insert
 
@@ -103,7 +97,10 @@ def insert_runs(
     contents: Mapping[Path, Path] | None = None,
     before_commit: Callable[[], None] = lambda: None,
 ) -> int:
-    """See the module's docstring. Raises UserError, without writing a row, if a run is incomplete, a file of it differs
+    """Writes many runs in one transaction; returns the number of changed runs. Rows that already have equal values
+    stay.
+
+    UserError, without writing a row, if a run is incomplete, a file of it differs
     from what its manifest lists, or the database is not usable.
 
     run_dirs: the folders of the runs.

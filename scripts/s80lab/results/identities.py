@@ -1,13 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Conservation checks: equations between counters that every run must satisfy (docs/reference/interfaces/snapshots.md).
-
-check_run(run: RunFolder) -> list[str]
-    Checks snapshots.jsonl and transactions.json of one run over the whole run, the measured region and every
-    sampling interval. Returns the names of the checks. Raises IdentityBroken (a UserError) with the name of the failed
-    check and both numbers.
-check(delta: Delta, span: str) -> list[str]
-    Checks one stretch between two snapshots; `span` names the stretch in messages.
-"""
+"""Conservation checks: equations between counters that every run must satisfy
+(docs/reference/interfaces/snapshots.md)."""
 
 from __future__ import annotations
 
@@ -280,7 +273,8 @@ def check_transactions(region: Delta, result: Mapping[str, Any]) -> None:
 
 
 def check_run(run: RunFolder) -> list[str]:
-    """Checks one run; see the module's docstring."""
+    """Checks one run over the whole run, the measured region and every sampling interval. Returns the names of the
+    checks. IdentityBroken (a UserError) has the name of the failed check and both numbers."""
     names = check_snapshots(run.snapshots)
     check_transactions(run.snapshots.region(), run.transactions)
     return [*names, TRANSACTIONS]

@@ -1,15 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Read-only SQL queries on the results database.
 
-query(database, sql, output, console)      prints the rows as a table, CSV or JSON
-select(database, sql)                      returns column names and rows
-pooling_remark(database, sql)              returns a sentence if the query pools runs of different designs
-render(columns, rows, output)              returns the rows as the content of a file, in any format including Parquet
-
-The remark comes from the same query with further columns: for each row of the result, the number of designs (scales,
-...) of the runs that the row pools. This works if the query reads tables or views that have these columns, as all
-views do.
-"""
+The remark (`pooling_remark`) comes from the same query with further columns: for each row of the result, the number of
+designs (scales, ...) of the runs that the row pools. This works if the query reads tables or views that have these
+columns, as all views do."""
 
 from __future__ import annotations
 

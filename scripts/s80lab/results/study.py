@@ -2,9 +2,6 @@
 """Reads the statements of the other studies (studies/STUDY/claims.tsv) and how s80lab answers them.
 
 The answers are in answers.toml in the same folder. A study that is answered in parts, `STUDY/PART`, has PART.toml.
-
-load_statements(study) -> list[Statement]   the statements in the study's order; for a part, those of its places
-load_answers(study) -> StudyAnswers         one answer per quantity
 """
 
 from __future__ import annotations
@@ -107,6 +104,7 @@ class StudyAnswers(Strict):
 
 
 def load_statements(study: str) -> list[Statement]:
+    """The statements in the study's order; for a part, those of its places."""
     places = load(_answers_file(study), StudyAnswers).places
     told = _stated(study)
     unknown = sorted(set(places) - {one.place for one in told})

@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Attributed misses of a run (`s80lab run ... --misses`).
 
-    write_map(run, pid, ram, low_ram, image)   maps the content of the guest's memory; the guest must be stopped
-    analyse(run)                               returns the attributed log as columns
-    keep(run, analysis)                        stores the attributed log by line in misses.sqlite
-    kept(run)                                  returns the stored result, if it is current
 Files in the run's folder: misses.bin (the log) and memory.npz (the map).
 """
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The attributed misses of a run by line, offset and function, in the SQLite file misses.sqlite of the run's folder.
 
-    write_store(path, key, grouped)     writes the file
-    MissStore(path).lines(...)          the lines with the most transfers, each with its accesses
 Table `access` has one row per line, offset, function, line of the source and process; view `v_access` shows the texts.
 """
 

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Reads the plugin's sums of misses (docs/reference/interfaces/miss-sums.md).
 
-    sums = read_sums(path)
-    lines_of(sums.lines), group(sums.lines, ...)    the tables that a log gives
-    sums.ranges                                     the requests whose line is not known
 The columns are those of a log; `count` says how many requests a record stands for, and `stall` is the cycles of all.
 """
 

@@ -1,19 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Computes the metrics of a measured region and writes stats.json.
 
-    write_stats(run: RunFolder) -> dict[str, Any]
-        Writes stats.json of a run that has a manifest, from its snapshots, its warm-up and the load generator's result
-        (absent for a replay); returns the content. The file holds nothing that depends on the host or the time of
-        day. Its "warmup" entry ({"verdict": "warm" | "not warm", "drift_points": {...}, ...}) is the verdict on steady
-        state; "standing" ({"verdict": "result" | "not a result", "reasons": [...]}) is the verdict on the run.
-    warm_up(warm_snapshots: Path, clients: int | None = None) -> WarmUp
-        The verdict on a warm checkpoint, from its snapshots.
-
 stats.json: {"schema", "inputs", "region", "metrics", "batches", "windows", "warmup", "standing"}. region holds the raw
 counts: `totals` are sums over the cores, `by_core` sums over all other dimensions, `labels` names the dimensions.
 metrics: all metrics of `registry.REGISTRY`, flattened. batches: batch means of the headline metrics. windows: the
-sampling intervals.
-"""
+sampling intervals. warmup ({"verdict": "warm" | "not warm", "drift_points": {...}, ...}) is the verdict on steady
+state, standing ({"verdict": "result" | "not a result", "reasons": [...]}) that on the run. The file holds nothing that
+depends on the host or the time of day."""
 
 from __future__ import annotations
 
@@ -106,7 +99,8 @@ def compute(
 
 
 def write_stats(run: RunFolder) -> dict[str, Any]:
-    """See the module's docstring. Raises UserError if a file is missing or incomplete."""
+    """Writes stats.json of a run that has a manifest, from its snapshots, its warm-up and the load generator's result
+    (absent for a replay); returns the content. UserError if a file is missing or incomplete."""
     manifest = run.manifest
     drift_limit = float(manifest.get("drift_points", ALLOWED_DRIFT_POINTS))
     mail_may_wait = bool(manifest.get("mail_may_wait", False))
