@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`run --until`: seeds are added until the shares are known well enough, or are as many as allowed."""
+"""Options of `s80lab run`. --until: seeds are added until the shares are known well enough, or are as many as allowed.
+--shard and --list: what does not go with them, and the jobs of two mixes. Runs in shards are in tests/cluster."""
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable, Sequence
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -12,6 +15,7 @@ from typing import Any, cast
 import pytest
 import typer
 from rich.console import Console
+from tests.lab import Lab
 
 from s80lab.analysis.groups import Group, Run
 from s80lab.base.errors import UserError
@@ -162,3 +166,33 @@ def test_statistics_of_a_new_run_are_read_once(runs: Path, tmp_path: Path, monke
         run_tables.end_invalid(made)
     assert (runs / "imapb-1" / "report.html").is_file()
     assert opened.count("stats.json") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--shard", "3/2"], "--shard 3/2: there is no shard 3 of 2: write 1/2 to 2/2"),
+        (
+            ["--shard", "1/2", "--until", "2%"],
+            "--shard and --list cannot be combined with --until: omit one of the two options",
+        ),
+        (["--list", "--engine", "gem5"], "--shard and --list cannot be combined with --engine gem5"),
+    ],
+)
+def test_what_is_no_shard_of_runs(words: list[str], sentence: str, measured: Lab) -> None:
+    said = measured.call("run", "imapb", *words, code=2)
+    assert sentence in said and len(said.splitlines()) == 1
+
+
+def test_the_jobs_are_each_mix_and_seed_in_the_order_of_their_hashes(lab: Lab) -> None:
+    words = ("run", "imapb", "imape", "--scale", "tiny", "--seeds", "8,9", "--list", "--json")
+    told = json.loads(lab.answer(*words))
+    assert {job["job"] for job in told["jobs"]} == {
+        f"{mix} at tiny, seed {seed}" for mix, seed in product(("imapb", "imape"), (8, 9))
+    }
+    hashes = [job["hash"] for job in told["jobs"]]
+    assert hashes == sorted(hashes) and told["of"] == 4 and not any(job["whole"] for job in told["jobs"])
+    assert 4 * 60 < told["core_seconds"] < 4 * 300 and told["memory_bytes"] > 2 << 30
+    halves = [json.loads(lab.answer(*words, "--shard", f"{number}/2")) for number in (1, 2)]
+    assert [half["jobs"] for half in halves] == [told["jobs"][0::2], told["jobs"][1::2]]
+    assert {half["list"] for half in halves} == {told["list"]}

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
-from tests.base.test_records import flip_last_byte
+from tests.base.test_stage import flip_last_byte
 from tests.lab import Lab
 
 from s80lab.base.errors import UserError
