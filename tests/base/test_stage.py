@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Copies on the host's own disk, which nobody but the batch system and its user empties. Recorded sizes and hashes: every
-change of a file is detected, and a large file is hashed once per process."""
+"""Copies on the host's own disk, which nobody but the batch system and its user empties. Recorded sizes and hashes:
+every change of a file is detected, and a large file is hashed once per process."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The report on the terminal. The summary: verdict, differences and six rows in at most 30 lines, whatever the runs are.
-Tables on narrow terminals: parts below each other, and no number cut."""
+"""The report on the terminal. The summary: verdict, differences and six rows in at most 30 lines, whatever the runs
+are. Tables on narrow terminals: parts below each other, and no number cut."""
 
 from __future__ import annotations
 

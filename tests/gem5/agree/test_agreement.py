@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The model's hammer counts what gem5's Ruby counted, in recorded replays: equal where accesses are spaced apart. If the
-user's own gem5 is found, it says today what was recorded."""
+"""The model's hammer counts what gem5's Ruby counted, in recorded replays: equal where accesses are spaced apart. If
+the user's own gem5 is found, it says today what was recorded."""
 
 from __future__ import annotations
 
