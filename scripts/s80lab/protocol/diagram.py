@@ -73,9 +73,10 @@ def draw(protocol: Protocol) -> str:
     done = subprocess.run([dot, "-Tsvg"], input=graph, capture_output=True, text=True)
     if done.returncode:
         raise UserError(f"dot failed: {done.stderr.strip().splitlines()[0]}")
-    # dot states the font at each label, and repeats titles as comments.
+    # dot states the font at each label, repeats titles as comments, and gives hundredths of a point.
     font = f' font-family="{FONT},sans-Serif"'
     svg = re.sub(r"<!--.*?-->\n", "", done.stdout, flags=re.DOTALL).replace(font, "").replace(' font-size="11.00"', "")
+    svg = re.sub(r"(\d\.\d)\d", r"\1", svg)
     head, _, body = svg.replace(' class="graph"', f'{font} font-size="11"', 1).partition("<svg")
     return f"{head}<!-- SPDX-License-Identifier: GPL-2.0-or-later -->\n{mark(graph)}\n<svg{body}"
 
