@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from s80lab.results.metrics.cache import shares, sources
 from s80lab.results.metrics.cycles import cpi_parts, cycles, told
-from s80lab.results.metrics.registry import Measurement, Value, metric, ratio
+from s80lab.results.metrics.registry import REGISTRY, Measurement, Value, metric, ratio
 
 COUNTED = {"instructions": "instructions", "misses": "l2_misses"}
 
@@ -199,3 +200,29 @@ def _upgrade_share(m: Measurement) -> Value:
         return None
     labels = m.region.header.labels
     return {dim: shares(labels[dim], m.region.by("entry_upgrades", dim).tolist()) for dim in ("class", "entry")}
+
+
+POPULATION = "session"
+# Metrics of the whole machine, computed for this class alone, too.
+OF_POPULATION = (
+    "l2_stall",
+    "walk_stall_from_memory",
+    "store_to_load_stall",
+    "store_to_load_stall_with_upgrades",
+    "store_from_m_share",
+    "instruction_group",
+)
+
+
+@metric(
+    "session",
+    "as the metric named after `session.`",
+    "the metric named after `session.`, for the process class session only: the server processes that serve "
+    "users, in user and in kernel code. Koka and Lipasti report these processes",
+    "as the metric named after `session.`, from the counts of the class session only",
+)
+def _session(m: Measurement) -> Value:
+    if POPULATION not in m.region.header.labels["class"]:
+        return None
+    alone = replace(m, region=m.region.only(**{"class": POPULATION}))
+    return {name: REGISTRY[name].compute(alone) for name in OF_POPULATION}

@@ -27,7 +27,6 @@ from s80lab.results.metrics import (
     load,
     probe,
     queues,
-    session,
     slices,
     stream,
 )
@@ -41,7 +40,7 @@ from s80lab.results.snapshots import Delta, Snapshots, program_of
 # Importing a module of metrics declares them.
 DECLARING_MODULES = (
     *(cache, cycles, load, commands, stream, guest, disk),
-    *(session, slices, classes, queues, probe),
+    *(slices, classes, queues, probe),
 )
 
 SCHEMA = 1
