@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Charts: true positions on axes, no overlapping labels, and text that can be read."""
+"""Charts: true positions on axes, no overlapping labels, and text that can be read. The heat map of core-to-core supply,
+and the miss-ratio curve over the L2 sizes of replays in the database."""
 
 from __future__ import annotations
 
 import itertools
 import json
 import re
+import shutil
+from dataclasses import asdict
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -19,7 +22,14 @@ from s80lab.report.figures.all import draw_all
 from s80lab.report.figures.chart import Scale, percent, stacked_bars, text_px
 from s80lab.report.figures.curves import Panel, curves_figure
 from s80lab.report.figures.load import latency
+from s80lab.report.figures.miss_ratio import miss_ratio_pictures, replays_over_sizes
 from s80lab.report.figures.style import COLOURS, on, panel_each, style
+from s80lab.report.figures.supply import SUPPLY, supply_pictures, supply_pictures_of
+from s80lab.report.tables import Cell, Row, Table
+from s80lab.report.write import write_run_report
+from s80lab.results.database import insert_run
+from s80lab.results.metrics.derive import render
+from s80lab.results.run_folder import RunFolder
 
 SVG = "{http://www.w3.org/2000/svg}"
 PHONE_PX = 400 - 2 * 16
@@ -115,3 +125,105 @@ def test_curves_have_true_positions() -> None:
 
 def test_label_that_would_overlap_the_one_before_is_left_out() -> None:
     assert positions(("1000", "1001", "2000"))[2] == ["1000", "", "2000"]
+
+
+MATRIX = [[0, 1200, 3], [40, 0, 5], [0, 0, 0]]
+
+
+def supply(matrix: list[list[int]] = MATRIX) -> Table:
+    rows = [Row(str(core), tuple(Cell(f"{count:,}") for count in counts)) for core, counts in enumerate(matrix)]
+    return Table(SUPPLY, tuple(str(core) for core in range(len(matrix))), rows)
+
+
+def test_heat_map_shades_each_cell_by_its_number() -> None:
+    (picture,) = supply_pictures_of(supply())
+    cells = {
+        cell.findtext(f"{SVG}title"): float(cell.attrib["fill-opacity"])
+        for cell in ElementTree.fromstring(picture.svg).iter(f"{SVG}rect")
+    }
+    assert cells["core 0 missed, core 1 supplied: 1,200"] == 1
+    assert cells["core 1 missed, core 0 supplied: 40"] == 0.0333
+    assert cells["core 2 missed, core 0 supplied: 0"] == 0
+    assert (cells["core 0 missed: 1,203"], cells["core 1 supplied: 1,200"]) == (1, 0.998)
+
+
+def test_heat_map_states_total_and_largest_number_in_words() -> None:
+    (picture,) = supply_pictures_of(supply())
+    assert picture.title == (
+        "Heat map of core-to-core supply. 1,248 misses that other caches supplied. The largest number is 1,200 "
+        "(96.2%): core 0 missed and core 1 supplied."
+    )
+
+
+def test_labels_of_many_cores_do_not_overlap() -> None:
+    cores = 32
+    (picture,) = supply_pictures_of(supply([[1] * cores for _ in range(cores)]))
+    root = ElementTree.fromstring(picture.svg)
+    places = [float(text.attrib["x"]) for text in root.iter(f"{SVG}text") if text.get("text-anchor") == "middle"]
+    assert min(second - first for first, second in itertools.pairwise(places)) >= 16
+    assert {text.get("font-size") for text in root.iter(f"{SVG}text")} == {"11"}
+
+
+def test_other_tables_and_empty_matrices_have_no_heat_map() -> None:
+    assert supply_pictures_of(Table("Misses by reason", ("misses",), [Row("cold", (Cell("1"),))])) == []
+    assert supply_pictures_of(supply([[0, 0], [0, 0]])) == []
+
+
+def test_report_shows_heat_map_of_a_run_with_a_log_of_misses(runs: Path) -> None:
+    run = runs / "imape-1"
+    assert supply_pictures(read_groups([run])) == []
+    (run / "misses.json").write_text(json.dumps([asdict(supply())]))
+    page = write_run_report(run).read_text(encoding="utf-8")
+    assert page.index('<h2 id="misses">') < page.index("Heat map of core-to-core supply. imape")
+
+
+KIB = 1024
+
+
+def add_replay(database: Path, template: Path, size: int, mpki: float, *, form: str = "full", **design: object) -> None:
+    """A valid replay of the template's workload with this L2."""
+    name = f"replay-{form}-{size}-{'-'.join(map(str, design.values()))}"
+    folder = Path(shutil.copytree(template, database.parent / name))
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text())
+    changed = {key.replace("__", "."): value for key, value in design.items()}
+    manifest["design"] |= {"l2.size": size} | changed
+    capture = {"name": "drawn", "form": form, "clients": 40, "think_ms": 4}
+    path.write_text(json.dumps(manifest | {"run": name, "engine": "replay", "capture": capture, "filter_error": None}))
+    stats = json.loads((folder / "stats.json").read_text())
+    stats["metrics"]["l2_mpki.all"] = mpki
+    (folder / "stats.json").write_text(render(stats))
+    insert_run(database, RunFolder(folder))
+
+
+@pytest.fixture
+def database(runs: Path, tmp_path: Path) -> Path:
+    """Replays with three sizes; and one whose latency differs, too."""
+    found = tmp_path / "s80lab.sqlite"
+    for size, mpki in ((512 * KIB, 8.0), (2048 * KIB, 4.0), (8192 * KIB, 2.0)):
+        add_replay(found, runs / "imape-1", size, mpki)
+    add_replay(found, runs / "imape-1", 1024 * KIB, 9.0, latency__memory=200)
+    return found
+
+
+def test_replays_of_the_same_machine_are_found_by_size(runs: Path, database: Path) -> None:
+    manifest = json.loads((runs / "imape-1" / "manifest.json").read_text())
+    found = replays_over_sizes(database, manifest | {"server": "dovecot", "image": "debian"})
+    assert [(one.size // KIB, one.mpki) for one in found] == [(512, 8.0), (2048, 4.0), (8192, 2.0)]
+
+
+def test_sizes_have_their_true_positions_on_a_logarithmic_axis(runs: Path, database: Path) -> None:
+    (picture,) = miss_ratio_pictures(read_groups([runs / "imape-1"]), database)
+    dots = [dot for dot in ElementTree.fromstring(picture.svg).iter(f"{SVG}circle") if dot.get("fill") != "none"]
+    xs, ys = ([float(dot.attrib[key]) for dot in dots] for key in ("cx", "cy"))
+    assert xs[1] - xs[0] == pytest.approx(xs[2] - xs[1], abs=0.01)
+    assert ys[2] - ys[1] == pytest.approx((ys[1] - ys[0]) / 2, abs=0.01)
+
+
+def test_too_few_sizes_and_no_database_give_no_curve(runs: Path, tmp_path: Path) -> None:
+    groups = read_groups([runs / "imape-1"])
+    assert miss_ratio_pictures(groups, None) == []
+    few = tmp_path / "few.sqlite"
+    for size in (512 * KIB, 1024 * KIB):
+        add_replay(few, runs / "imape-1", size, 1.0)
+    assert miss_ratio_pictures(groups, few) == []

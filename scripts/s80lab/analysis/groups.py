@@ -9,8 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from s80lab.analysis.interval import Estimate, estimate
-from s80lab.analysis.observations import Unit, observation, observations, sample, unit_of
+from s80lab.analysis.interval import Estimate, Unit, estimate, observation, observations, sample, unit_of
 from s80lab.base.errors import UserError
 from s80lab.config.differences import SEPARATOR, design_text, differences, label
 from s80lab.results.metrics.derive import of
@@ -67,7 +66,7 @@ class Run:
 
     @property
     def observation(self) -> str:
-        """Runs with equal text are one observation (observations.py)."""
+        """Runs with equal text are one observation (interval.py)."""
         return observation(self.manifest)
 
     @property
@@ -169,7 +168,7 @@ class Group:
         return tuple(reason for run in self.runs for reason in run.reasons)
 
     def estimate(self, metric: str) -> Estimate | None:
-        """Mean and interval over the boots, or over the seeds of one boot (observations.py)."""
+        """Mean and interval over the boots, or over the seeds of one boot (interval.py)."""
         return estimate(sample(self.runs, lambda run: run.metrics.get(metric)))
 
     def has(self, metric: str) -> bool:

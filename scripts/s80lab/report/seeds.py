@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from s80lab.analysis.groups import Group, Run
-from s80lab.analysis.observations import observations, unit_of
+from s80lab.analysis.interval import observations, unit_of
 
 
 def has_boots(group: Group) -> bool:

@@ -2,7 +2,7 @@
 """The comparison of two sides, row by row.
 
 An observation is a boot (live runs) or a capture (replays); the values of its seeds are averaged first
-(analysis/observations.py). Seeds of one boot give intervals that are too narrow for another boot by a factor of up to
+(analysis/interval.py). Seeds of one boot give intervals that are too narrow for another boot by a factor of up to
 1.9 (docs/background/precision.md).
 
 - Replays of the same captures are pairs: both designs play the same accesses.
@@ -23,7 +23,7 @@ from typing import Any, Literal
 from s80lab.analysis.comparison.difference import Difference, detectable, needed, of_pairs, of_samples
 from s80lab.analysis.comparison.sides import check_sides
 from s80lab.analysis.groups import Group, Run
-from s80lab.analysis.observations import REPLAY, observed_means
+from s80lab.analysis.interval import REPLAY, observed_means
 from s80lab.analysis.rows import ENTRIES, ONE, PERCENT, THREE, Entry, Format
 from s80lab.base.student import CONFIDENCE
 from s80lab.config.differences import Changed, changes
