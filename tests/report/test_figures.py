@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Charts: true positions on axes, no overlapping labels, and text that can be read. The heat map of core-to-core supply,
-and the miss-ratio curve over the L2 sizes of replays in the database."""
+"""Charts: true positions on axes, no overlapping labels, and text that can be read. The heat map of core-to-core
+supply, and the miss-ratio curve over the L2 sizes of replays in the database."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ import pytest
 from tests.lab import Lab
 
 from s80lab.base import paths
-from s80lab.results.latency import Application, load_study
+from s80lab.results.study import Application, load_latency_study
 
 STUDIES = ("clientscaler", "hyper-threading", "throughput", "zvm")
 Row = Mapping[str, str]
@@ -83,12 +83,12 @@ def test_clientscaler_counts() -> None:
 
 def test_the_latency_models_table_is_the_studys() -> None:
     stated = [float(row["low"]) for row in rows("throughput") if row["quantity"].startswith("peak throughput: ")]
-    assert stated == [number for platform in load_study().platforms for number in platform.stated]
+    assert stated == [number for platform in load_latency_study().platforms for number in platform.stated]
     buses = [float(row["low"]) for row in rows("throughput") if row["quantity"] == "bandwidth of the internal bus"]
-    assert buses == [platform.bi for platform in load_study().platforms]
+    assert buses == [platform.bi for platform in load_latency_study().platforms]
 
 
-STUDY = load_study()
+STUDY = load_latency_study()
 
 
 @pytest.mark.parametrize("platform", STUDY.platforms, ids=lambda platform: platform.name)

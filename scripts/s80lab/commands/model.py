@@ -9,7 +9,7 @@ from s80lab.commands.line.compare import LatencyArguments
 from s80lab.commands.output import print_json, wide_console
 from s80lab.report.tables import Cell, Row, Table
 from s80lab.report.terminal import print_table
-from s80lab.results.latency import Platform, load_study
+from s80lab.results.study import Platform, load_latency_study
 
 STUDY = "KFUPM 2003"
 
@@ -20,7 +20,7 @@ def latency(args: LatencyArguments) -> None:
     for name, value in (("--bi", args.bi), ("--be", args.be)):
         if value is not None and not 0 < value < float("inf"):
             raise UserError(f"{name} {value:g}: write a positive bandwidth in MB/s, for example 3200")
-    study = load_study()
+    study = load_latency_study()
     network = args.be or study.be
     platforms = [*study.platforms, *([Platform(name=f"{args.bi:g} MB/s", bi=args.bi)] if args.bi else [])]
     if args.as_json:
