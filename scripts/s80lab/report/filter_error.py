@@ -33,7 +33,13 @@ def table_text(filtered: Capture, of_full: Sequence[Run], of_filtered: Sequence[
         "units": {one.name: one.unit for one in QUANTITIES} | {ANY_SHARE: "points"},
         "rows": rows,
     }
-    return render(content)
+    return json_text(content)
+
+
+def json_text(content: Mapping[str, Any]) -> str:
+    """The table in JSON, with one row per line."""
+    rows = ",\n  ".join(" ".join(render(row).split()) for row in content["rows"])
+    return render({**content, "rows": []}).replace('"rows": []', f'"rows": [\n  {rows}\n ]')
 
 
 def write_table(out: Path, text: str) -> Table:
