@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every page of the tutorial, and the example of the README, executed as they say."""
+"""Every page of the tutorial, and the example of the README, executed as they say. The examples of
+docs/guides/compare.md, on runs with invented values."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files that a user names: complete or absent, no device is replaced, and no link of another user is followed."""
+"""Files that a user names: complete or absent, no device is replaced, and no link of another user is followed. Files
+that are still being written."""
 
 from __future__ import annotations
 

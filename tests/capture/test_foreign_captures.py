@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Captures of other people: a header that is wrong is refused with one sentence, and nothing is written outside the
-lab."""
+lab. The tables of a replay of an imported trace have only what has a value."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One replay from the command line: a whole folder and its rows, or one sentence and nothing."""
+"""One replay from the command line: a whole folder and its rows, or one sentence and nothing. What a replay is compared
+with: the snapshots of the live run, less what captures lack."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`s80lab doctor` only looks: it fetches, builds and writes nothing."""
+"""`s80lab doctor` only looks: it fetches, builds and writes nothing. `s80lab init` in a folder that cannot be made."""
 
 from __future__ import annotations
 

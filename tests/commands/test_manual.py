@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The commands as Markdown: what --help shows, hidden commands last, its text not taken for marks."""
+"""The commands as Markdown: what --help shows, hidden commands last, its text not taken for marks. `s80lab metrics`:
+the list for a terminal, single metrics, and names that do not exist."""
 
 from __future__ import annotations
 

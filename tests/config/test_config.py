@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Configuration files: every refusal names file, key and what is allowed."""
+"""Configuration files: every refusal names file, key and what is allowed. Files of the studies are found by their
+names."""
 
 from __future__ import annotations
 

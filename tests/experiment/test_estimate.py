@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The estimate of runs before they start: from the phases, and from former runs."""
+"""The estimate of runs before they start: from the phases, and from former runs. Disk and memory are looked at before
+anything starts."""
 
 from __future__ import annotations
 

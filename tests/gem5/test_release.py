@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The table of differences between releases (configs/gem5/release.py), with the build options of real builds."""
+"""The table of differences between releases (configs/gem5/release.py), with the build options of real builds. The
+example of a user's own script runs in the user's gem5."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A plugin that does not fit this host is found before a boot, with the reason in one sentence."""
+"""A plugin that does not fit this host is found before a boot, with the reason in one sentence. The plugin that bounds
+time slices alone (libs80slices.so) refuses wrong arguments."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A real Dovecot (IMAPS, LMTP and, where installed, POP3S) and a real OpenSMTPD on free ports of 127.0.0.1, all files
-in one folder."""
+in one folder. A small mail store in mbox format."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A server in a PID namespace of its own: all that it started ends with it, so that nobody writes any more into a
-folder that a test removes."""
+folder that a test removes. A server of ours on a free port that prints `port N`, and a cable to it that changes what
+passes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Pages for readers who do not see them: structure, text alternatives, contrast, keyboard."""
+"""Pages for readers who do not see them: structure, text alternatives, contrast, keyboard. The style sheet of every
+page, as browsers read it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The page of an exploration with many designs: what stands in it without a script, and the data for its script."""
+"""The page of an exploration with many designs: what stands in it without a script, and the data for its script. The
+Pareto front of literal points."""
 
 from __future__ import annotations
 

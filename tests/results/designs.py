@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A database with runs of two designs, valid and invalid."""
+"""A database with runs of two designs, valid and invalid. The rows of results/reference/starts.tsv."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs of many hosts in one database: all or nothing, the same again, and what is refused in one sentence."""
+"""Runs of many hosts in one database: all or nothing, the same again, and what is refused in one sentence. A second
+call waits for the first."""
 
 from __future__ import annotations
 

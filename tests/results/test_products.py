@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The list of a run's products: a run with a changed product is not whole, and the text says which file changed."""
+"""The list of a run's products: a run with a changed product is not whole, and the text says which file changed. Pipes
+and devices in the place of files that travel between hosts are refused before anything is read."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The folder of a run: each file is read once, and a missing file is named."""
+"""The folder of a run: each file is read once, and a missing file is named. Names of runs on the command line: whole
+names, beginnings of names, folders."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The teaching traces, access by access: the state of the line accessed in every core, and what is said about it."""
+"""The teaching traces, access by access: the state of the line accessed in every core, and what is said about it. The
+list for narrow terminals, and the JSON of the steps."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Text traces: what their lines mean, and what is said about wrong ones."""
+"""Text traces: what their lines mean, and what is said about wrong ones. Settings in comments (`# set: KEY=VALUE`)."""
 
 from __future__ import annotations
 

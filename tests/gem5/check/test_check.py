@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`s80lab gem5 check` with the recorded answers of real builds: 24.0.0.1, a development state of 25.0, and a build of
-that state in which one transition of MOESI_hammer was changed: a cache in MM that supplies a load stays the owner."""
+that state in which one transition of MOESI_hammer was changed: a cache in MM that supplies a load stays the owner.
+Tables of a verdict show its texts without markup. The user's own gem5 is certified, if one is found."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Variables and thread-local data in ELF files."""
+"""Variables and thread-local data in ELF files. Paths to the members at an offset of a type. The RAM of a guest in
+QEMU's process."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Symbols and layouts of the image's own kernel, against what its ELF file says elsewhere."""
+"""Symbols and layouts of the image's own kernel, against what its ELF file says elsewhere. The kernel's ELF file, out
+of Debian's vmlinuz."""
 
 from __future__ import annotations
 

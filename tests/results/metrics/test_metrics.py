@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Derived metrics: golden numbers of one made run, formulas on tiny numbers, bytes of stats.json."""
+"""Derived metrics: golden numbers of one made run, formulas on tiny numbers, bytes of stats.json. Metrics of the
+sessions alone, and of the probes."""
 
 from __future__ import annotations
 

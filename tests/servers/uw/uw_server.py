@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A running s80-uw-imapd with a small mail store, and an OpenSMTPD that delivers into it; all files in one folder."""
+"""A running s80-uw-imapd with a small mail store, and an OpenSMTPD that delivers into it; all files in one folder. The
+answers of imaplib, and the messages of an mbox file."""
 
 from __future__ import annotations
 
