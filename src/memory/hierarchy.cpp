@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "memory/hierarchy.h"
 
+#include "memory/private/organisations.h"
+
 namespace s80::model {
 
 namespace {
@@ -38,6 +40,10 @@ Hierarchy::Hierarchy(const Machine& machine, const Protocol& protocol, std::size
       sharers_(lines, machine_.cores()),
       stats_(machine_.cores()),
       private_(make_private_caches(machine_, {protocol_, topology_, stats_, cores_})),
+      beyond_l1_(Organisations::call(organisation_number(machine_),
+                                     []<class Caches>(Organisation<Caches>) -> BeyondL1 {
+                                         return &beyond_l1<Caches>;
+                                     })),
       home_(make_home({machine_, protocol_, topology_, stats_, *private_, sharers_})),
       prefetcher_(make_prefetcher(machine_)) {
     const Machine spare = spare_machine(machine, spares);
@@ -66,6 +72,24 @@ void Hierarchy::no_such_way(unsigned way) const {
     throw Error("an L1-filtered epoch names way " + std::to_string(way) + " of an L1, but machine " +
                 machine_.name + " has only " + std::to_string(machine_.l1i.ways) + " (L1I) and " +
                 std::to_string(machine_.l1d.ways) + " (L1D): the capture is of another machine");
+}
+
+template <class Caches>
+void Hierarchy::beyond_l1(Hierarchy& self, Access a, Cache::Slot slot, Outcome& outcome) {
+    Statistics& stats = self.stats_;
+    if (!slot) {
+        ++stats.kind(Stat::l1_misses, a.core, a.context, a.kind);
+    }
+    ++stats.kind(Stat::l2_accesses, a.core, a.context, a.kind);
+    static_cast<Caches&>(*self.private_).access(a, slot, *self.home_, outcome);
+    if (outcome.request == Bus::none) [[likely]] {
+        self.stalled(a.core, a.context, a.kind, Service::l2, outcome.stall);
+    } else {
+        self.count_request(a, outcome);
+    }
+    if (self.prefetcher_) [[unlikely]] {
+        self.prefetch(a, outcome);
+    }
 }
 
 /// The access needed more than its core has.

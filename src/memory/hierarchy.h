@@ -46,22 +46,28 @@ public:
 
     /// Performs one access of a core.
     Outcome access(unsigned core, Line line, Kind kind, Context context) {
-        Outcome outcome;
         const Cache::Slot slot = cores_[core].l1(kind).find(line);
-        if (!satisfies(cores_[core].l1(kind), slot, kind)) {
-            beyond_l1({line, kind, context, static_cast<std::uint8_t>(core), kAnyWay}, slot, outcome);
-        }
+        return satisfies(cores_[core].l1(kind), slot, kind)
+                   ? Outcome()
+                   : access_unsatisfied(core, line, kind, context, slot);
+    }
+    /// Performs an access that the L1 did not satisfy. `slot`: where the L1 holds the line, or empty.
+    [[gnu::always_inline]] Outcome access_unsatisfied(unsigned core, Line line, Kind kind, Context context,
+                                                      Cache::Slot slot) {
+        Outcome outcome;
+        beyond_l1_(*this, {line, kind, context, static_cast<std::uint8_t>(core), kAnyWay}, slot, outcome);
         return outcome;
     }
 
     /// Direct access to the L1s of one core, for code that accesses them repeatedly.
     class L1s {
     public:
-        /// Performs the access if the L1 can satisfy it. Otherwise returns false, and the caller must make
-        /// the access.
-        bool satisfy(Line line, Kind kind) const {
+        /// Performs the access if the L1 can satisfy it. Otherwise returns false, and the caller must call
+        /// `access_unsatisfied` with the slot.
+        bool satisfy(Line line, Kind kind, Cache::Slot& slot) const {
             const Cache& l1 = of(kind);
-            return satisfies(l1, l1.find(line), kind);
+            slot = l1.find(line);
+            return satisfies(l1, slot, kind);
         }
 
     private:
@@ -83,8 +89,10 @@ public:
         const Cache::Slot slot = l1.at(line, way);
         const bool held = l1.line(slot) == line;
         if (!held || (kind == Kind::store && !l1.block(slot).writable)) {
-            beyond_l1({line, kind, context, static_cast<std::uint8_t>(core), static_cast<std::uint8_t>(way)},
-                      held ? slot : Cache::Slot{}, outcome);
+            beyond_l1_(
+                *this,
+                {line, kind, context, static_cast<std::uint8_t>(core), static_cast<std::uint8_t>(way)},
+                held ? slot : Cache::Slot{}, outcome);
         }
         return outcome;
     }
@@ -157,21 +165,12 @@ private:
     }
     void host_prefetch_others(unsigned core, Line line, CoreSet others) const;
     [[noreturn]] void no_such_way(unsigned way) const;
-    /// An L1 miss, or (slot: where the line is) a store that lacks permission. Force-inlined: in a replay of
+    /// An L1 miss, or (slot: where the line is) a store that lacks permission. One function for each
+    /// organisation of private caches, so that the organisation's code is part of the function: in a replay of
     /// an L1-filtered capture nearly every event comes here.
-    [[gnu::always_inline]] void beyond_l1(Access a, Cache::Slot slot, Outcome& outcome) {
-        private_->access(a, slot, *home_, outcome);
-        stats_.kind(Stat::l1_misses, a.core, a.context, a.kind) += slot ? 0 : 1;
-        ++stats_.kind(Stat::l2_accesses, a.core, a.context, a.kind);
-        if (outcome.request == Bus::none) [[likely]] {
-            stalled(a.core, a.context, a.kind, Service::l2, outcome.stall);
-        } else {
-            count_request(a, outcome);
-        }
-        if (prefetcher_) [[unlikely]] {
-            prefetch(a, outcome);
-        }
-    }
+    using BeyondL1 = void (*)(Hierarchy& self, Access a, Cache::Slot slot, Outcome& outcome);
+    template <class Caches>
+    static void beyond_l1(Hierarchy& self, Access a, Cache::Slot slot, Outcome& outcome);
     void count_request(Access a, const Outcome& outcome);
     void prefetch(Access a, const Outcome& outcome);
     void stalled(unsigned core, Context context, Kind kind, Service service, std::uint64_t cycles) {
@@ -187,6 +186,7 @@ private:
     Sharers sharers_;
     Statistics stats_;
     std::unique_ptr<PrivateCaches> private_;
+    BeyondL1 beyond_l1_;
     std::unique_ptr<Home> home_;
     std::unique_ptr<Prefetcher> prefetcher_;  ///< or none
     std::vector<Line> prefetched_;

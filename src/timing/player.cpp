@@ -146,14 +146,14 @@ void Player::wait_for_issue(unsigned processor, Context context, std::int64_t pa
 /// Has the host fetch what the events after `at` will need. Only in a placed window, where nearly every one
 /// leaves the L1: where most hit, to look ahead costs as much as it saves.
 template <bool kPlaced>
-inline void Player::look_ahead(const Cursor& cursor, const Event* at) const {
+inline void Player::look_ahead(unsigned core, const Event* end, const Event* at) const {
     host_prefetch(at + kEventsAhead);
-    const std::ptrdiff_t left = cursor.end - at;
+    const std::ptrdiff_t left = end - at;
     if (kPlaced && left > kAhead) {
-        hierarchy_.host_prefetch(cursor.core, at[kAhead].line, at[kAhead].kind());
+        hierarchy_.host_prefetch(core, at[kAhead].line, at[kAhead].kind());
     }
     if (kPlaced && left > kBusAhead && at[kBusAhead].is_access()) {
-        hierarchy_.host_prefetch_bus(cursor.core, at[kBusAhead].line, at[kBusAhead].kind());
+        hierarchy_.host_prefetch_bus(core, at[kBusAhead].line, at[kBusAhead].kind());
     }
 }
 
@@ -176,7 +176,8 @@ inline void Player::observed(const Outcome& outcome) const {
 template <bool kPlaced, bool kObserved, bool kShared>
 void Player::run(unsigned processor, std::int64_t until) {
     Cursor& cursor = cursors_[processor];
-    const Hierarchy::L1s l1s = hierarchy_.l1s(cursor.core);  // a copy: no store can change it
+    // Copies: no store can change them, so they can stay in registers.
+    const Core core{cursor.core, hierarchy_.l1s(cursor.core), static_cast<std::int64_t>(cycles_)};
     const Event* const end = cursor.end;
     const Event* at = cursor.at;
     std::int64_t clock = cursor.clock;  // not the cursor's, so that it can stay in a register
@@ -191,7 +192,7 @@ void Player::run(unsigned processor, std::int64_t until) {
             break;
         }
         ++at;
-        look_ahead<kPlaced>(cursor, at);
+        look_ahead<kPlaced>(core.number, end, at);
         if (kShared && cpi != cpi_) {
             wait_for_issue(processor, event.context, event.delta * (cpi - cpi_));
         }
@@ -203,7 +204,7 @@ void Player::run(unsigned processor, std::int64_t until) {
             }
         }
         if (event.is_access()) {
-            clock = play_access<kPlaced, kObserved, kShared>(cursor, l1s, event, clock);
+            clock = play_access<kPlaced, kObserved, kShared>(cursor, core, event, clock);
             if (event.awaited == 0) [[likely]] {
                 continue;
             }
@@ -223,19 +224,20 @@ void Player::run(unsigned processor, std::int64_t until) {
 
 /// Returns the time after the access.
 template <bool kPlaced, bool kObserved, bool kShared>
-[[gnu::always_inline]] inline std::int64_t Player::play_access(Cursor& cursor, const Hierarchy::L1s& l1s,
+[[gnu::always_inline]] inline std::int64_t Player::play_access(Cursor& cursor, const Core& core,
                                                                const Event& event, std::int64_t when) {
     const Kind kind = event.kind();
     std::int64_t stall = 0;
     if constexpr (kPlaced) {
-        hierarchy_.now(static_cast<std::int64_t>(cycles_) + when);
+        hierarchy_.now(core.epoch_begin + when);
         const Outcome outcome =
-            hierarchy_.access_placed(cursor.core, event.line, kind, event.context, event.l1_way());
+            hierarchy_.access_placed(core.number, event.line, kind, event.context, event.l1_way());
         observed<kObserved>(outcome);
         stall = kUnit * outcome.stall;
-    } else if (!l1s.satisfy(event.line, kind)) {
-        hierarchy_.now(static_cast<std::int64_t>(cycles_) + when);
-        const Outcome outcome = hierarchy_.access(cursor.core, event.line, kind, event.context);
+    } else if (Cache::Slot slot; !core.l1s.satisfy(event.line, kind, slot)) {
+        hierarchy_.now(core.epoch_begin + when);
+        const Outcome outcome =
+            hierarchy_.access_unsatisfied(core.number, event.line, kind, event.context, slot);
         observed<kObserved>(outcome);
         stall = kUnit * outcome.stall;
         if (event.stall_is_known()) [[unlikely]] {

@@ -110,20 +110,25 @@ private:
             return awake && (moment < quiet_begin || moment >= quiet_end);
         }
     };
+    /// What a turn needs of the core on which it runs.
+    struct Core {
+        unsigned number;
+        Hierarchy::L1s l1s;
+        std::int64_t epoch_begin;  ///< 1/256 cycle since the model was switched on
+    };
     void begin(const Window& window);
     template <bool kPlaced, bool kObserved>
     void merge();
     template <bool kPlaced, bool kObserved, bool kShared>
     void turns();
     template <bool kPlaced>
-    void look_ahead(const Cursor& cursor, const Event* at) const;
+    void look_ahead(unsigned core, const Event* end, const Event* at) const;
     template <bool kObserved>
     void observed(const Outcome& outcome) const;
     template <bool kPlaced, bool kObserved, bool kShared>
     void run(unsigned processor, std::int64_t until);
     template <bool kPlaced, bool kObserved, bool kShared>
-    std::int64_t play_access(Cursor& cursor, const Hierarchy::L1s& l1s, const Event& event,
-                             std::int64_t when);
+    std::int64_t play_access(Cursor& cursor, const Core& core, const Event& event, std::int64_t when);
     template <bool kShared>
     std::uint64_t play_tail(unsigned processor, std::int64_t until);
     // One for each other kind of event, at the cursor's clock. False: the turn ends after this event.

@@ -10,8 +10,9 @@ public:
     static constexpr const char* kName = "inclusive";
     using PrivateCaches::PrivateCaches;
 
-    void access(Access a, Cache::Slot, Home& home, Outcome& outcome) override {
-        Cache& l2 = caches(a.core).l2;
+    [[gnu::always_inline]] void access(Access a, Cache::Slot, Home& home, Outcome& outcome) override {
+        CoreCaches& mine = caches(a.core);
+        Cache& l2 = mine.l2;
         Cache::Slot slot = l2.find(a.line);
         if (slot) [[likely]] {
             hit(a, l2.block(slot), home, outcome);
@@ -21,7 +22,7 @@ public:
             l2.put(slot, a.line, block);
         }
         l2.touch(slot);
-        fill_l1(a, l2.block(slot));
+        fill_l1(mine, a, l2.block(slot));
     }
 
     void host_prefetch_snoop(CoreSet cores, Line line) const override {
@@ -37,8 +38,7 @@ private:
     /// Puts the line into the L1, or gives it permission. One core's own L1I and L1D stay coherent too: a
     /// store drops the instruction copy, a fetch takes the store permission back, and a load gets it only
     /// if the L1I has no copy.
-    void fill_l1(Access a, Block& block) {
-        CoreCaches& mine = caches(a.core);
+    [[gnu::always_inline]] void fill_l1(CoreCaches& mine, Access a, Block& block) {
         const bool fetch = a.kind == Kind::ifetch;
         const Cache::Slot other = fetch ? (block.was_in_l1d ? mine.l1d.find(a.line) : Cache::Slot{})
                                         : (block.was_in_l1i ? mine.l1i.find(a.line) : Cache::Slot{});
@@ -55,9 +55,7 @@ private:
         }
         if (!slot) {
             slot = a.way == kAnyWay ? l1.place(a.line) : l1.at(a.line, a.way);
-            if (const Line victim = l1.line(slot); victim != kNoLine) {
-                leaves(a.core, victim);
-            }
+            leaves(a.core, l1, slot);
             l1.put(slot, a.line, Block{});
             if (a.way == kAnyWay) {
                 l1.touch(slot);

@@ -101,6 +101,12 @@ protected:
             listener_->leaving(core, line);
         }
     }
+    /// The line in the slot, if any, is about to leave the cache.
+    void leaves(unsigned core, const Cache& cache, Cache::Slot slot) {
+        if (listener_ != nullptr && cache.line(slot) != kNoLine) [[unlikely]] {
+            listener_->leaving(core, cache.line(slot));
+        }
+    }
 
 private:
     struct Held {

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The list of organisations of private caches.
+#pragma once
+#include "memory/private/exclusive.h"
+#include "memory/private/inclusive.h"
+
+namespace s80::model {
+
+/// Stands for a class of organisation where a value is needed.
+template <class Caches>
+struct Organisation {
+    static constexpr const char* kName = Caches::kName;
+};
+
+template <class... Caches>
+struct OrganisationList {
+    static constexpr std::array kNames{Caches::kName...};
+
+    /// Calls `fn(organisation)` with the value of the organisation that has this number.
+    template <class Fn>
+    static auto call(unsigned number, Fn&& fn) {
+        using Result = std::common_type_t<decltype(fn(Organisation<Caches>{}))...>;
+        constexpr std::array kCalls{+[](Fn& f) -> Result { return f(Organisation<Caches>{}); }...};
+        return kCalls[number](fn);
+    }
+};
+
+/// State files have the position in this list: append new ones.
+using Organisations = OrganisationList<Inclusive, Exclusive<MoveOrder::gem5>, Exclusive<MoveOrder::textbook>>;
+
+}  // namespace s80::model
