@@ -40,10 +40,9 @@ Hierarchy::Hierarchy(const Machine& machine, const Protocol& protocol, std::size
       sharers_(lines, machine_.cores()),
       stats_(machine_.cores()),
       private_(make_private_caches(machine_, {protocol_, topology_, stats_, cores_})),
-      beyond_l1_(Organisations::call(organisation_number(machine_),
-                                     []<class Caches>(Organisation<Caches>) -> BeyondL1 {
-                                         return &beyond_l1<Caches>;
-                                     })),
+      beyond_l1_(Organisations::call(
+          organisation_number(machine_),
+          []<class Caches>(Organisation<Caches>) -> BeyondL1 { return &beyond_l1<Caches>; })),
       home_(make_home({machine_, protocol_, topology_, stats_, *private_, sharers_})),
       prefetcher_(make_prefetcher(machine_)) {
     const Machine spare = spare_machine(machine, spares);
@@ -75,38 +74,19 @@ void Hierarchy::no_such_way(unsigned way) const {
 }
 
 template <class Caches>
-void Hierarchy::beyond_l1(Hierarchy& self, Access a, Cache::Slot slot, Outcome& outcome) {
+void Hierarchy::beyond_l1(Hierarchy& self, const Access& a, Cache::Slot slot, Outcome& outcome) {
     Statistics& stats = self.stats_;
     if (!slot) {
         ++stats.kind(Stat::l1_misses, a.core, a.context, a.kind);
     }
     ++stats.kind(Stat::l2_accesses, a.core, a.context, a.kind);
     static_cast<Caches&>(*self.private_).access(a, slot, *self.home_, outcome);
-    if (outcome.request == Bus::none) [[likely]] {
-        self.stalled(a.core, a.context, a.kind, Service::l2, outcome.stall);
-    } else {
-        self.count_request(a, outcome);
-    }
     if (self.prefetcher_) [[unlikely]] {
         self.prefetch(a, outcome);
     }
 }
 
-/// The access needed more than its core has.
-void Hierarchy::count_request(Access a, const Outcome& outcome) {
-    const auto [source, service] = labels(outcome);
-    if (outcome.missed()) {
-        ++stats_.kind(Stat::l2_misses, a.core, a.context, a.kind);
-        ++stats_.source(a.core, a.context, a.kind, source);
-        ++stats_.entry_source(a.context, source);
-    } else {
-        ++stats_.group(Stat::upgrades, a.core, a.context);
-        ++stats_.entry(Stat::entry_upgrades, a.context);
-    }
-    stalled(a.core, a.context, a.kind, service, outcome.stall);
-}
-
-void Hierarchy::prefetch(Access a, const Outcome& outcome) {
+void Hierarchy::prefetch(const Access& a, const Outcome& outcome) {
     prefetched_.clear();
     prefetcher_->observe(a, outcome, prefetched_);
     for (const Line line : prefetched_) {

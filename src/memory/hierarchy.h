@@ -89,10 +89,9 @@ public:
         const Cache::Slot slot = l1.at(line, way);
         const bool held = l1.line(slot) == line;
         if (!held || (kind == Kind::store && !l1.block(slot).writable)) {
-            beyond_l1_(
-                *this,
-                {line, kind, context, static_cast<std::uint8_t>(core), static_cast<std::uint8_t>(way)},
-                held ? slot : Cache::Slot{}, outcome);
+            beyond_l1_(*this,
+                       {line, kind, context, static_cast<std::uint8_t>(core), static_cast<std::uint8_t>(way)},
+                       held ? slot : Cache::Slot{}, outcome);
         }
         return outcome;
     }
@@ -123,7 +122,7 @@ public:
 
     /// Counts cycles that a processor lost for a reason other than an access.
     void lost(unsigned core, Context context, Service service, std::uint64_t cycles) {
-        stalled(core, context, Kind::ifetch, service, cycles);
+        stats_.stalled(core, context, Kind::ifetch, service, cycles);
     }
 
     const Machine& machine() const { return machine_; }
@@ -166,18 +165,12 @@ private:
     void host_prefetch_others(unsigned core, Line line, CoreSet others) const;
     [[noreturn]] void no_such_way(unsigned way) const;
     /// An L1 miss, or (slot: where the line is) a store that lacks permission. One function for each
-    /// organisation of private caches, so that the organisation's code is part of the function: in a replay of
-    /// an L1-filtered capture nearly every event comes here.
-    using BeyondL1 = void (*)(Hierarchy& self, Access a, Cache::Slot slot, Outcome& outcome);
+    /// organisation of private caches, so that the organisation's code is part of the function: in a replay
+    /// of an L1-filtered capture nearly every event comes here.
+    using BeyondL1 = void (*)(Hierarchy& self, const Access& a, Cache::Slot slot, Outcome& outcome);
     template <class Caches>
-    static void beyond_l1(Hierarchy& self, Access a, Cache::Slot slot, Outcome& outcome);
-    void count_request(Access a, const Outcome& outcome);
-    void prefetch(Access a, const Outcome& outcome);
-    void stalled(unsigned core, Context context, Kind kind, Service service, std::uint64_t cycles) {
-        stats_.stall(core, context, kind, service) += cycles;
-        stats_.entry_stall(context, service) += cycles;
-    }
-
+    static void beyond_l1(Hierarchy& self, const Access& a, Cache::Slot slot, Outcome& outcome);
+    void prefetch(const Access& a, const Outcome& outcome);
     Machine machine_;
     Protocol protocol_;
     Topology topology_;

@@ -128,6 +128,12 @@ public:
         return all_[offset(Stat::entry_stall_cycles) + c.value * kServices + static_cast<unsigned>(s)];
     }
 
+    /// Counts cycles for which a core stalled.
+    void stalled(unsigned core, Context c, Kind k, Service s, std::uint64_t cycles) {
+        stall(core, c, k, s) += cycles;
+        entry_stall(c, s) += cycles;
+    }
+
     std::uint64_t& resource(Stat s, Resource r) { return all_[offset(s) + static_cast<unsigned>(r)]; }
 
     std::vector<std::uint64_t>& all() { return all_; }

@@ -182,9 +182,8 @@ void Player::run(unsigned processor, std::int64_t until) {
     const Event* at = cursor.at;
     std::int64_t clock = cursor.clock;  // not the cursor's, so that it can stay in a register
     std::uint64_t instructions = 0;
-    bool goes_on = true;
     cursor.turn = until;
-    while (at != end && goes_on) {
+    while (at != end) {
         const Event& event = *at;
         const std::int64_t cpi = cpi_at<kShared>(processor, clock);
         const std::int64_t when = clock + event.delta * cpi;
@@ -210,8 +209,11 @@ void Player::run(unsigned processor, std::int64_t until) {
             }
         }
         cursor.clock = clock;
-        goes_on = event.is_access() ? play_awaited(processor) : play_other(processor, event);
+        const bool goes_on = event.is_access() ? play_awaited(processor) : play_other(processor, event);
         clock = cursor.clock;
+        if (!goes_on) {
+            break;
+        }
     }
     cursor.clock = clock;
     if (at == end && !cursor.blocked()) {

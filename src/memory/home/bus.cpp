@@ -21,7 +21,7 @@ void BusHome::take_note_of_time() {
     }
 }
 
-Reply BusHome::request(Access a, Bus bus, Outcome& outcome) {
+Reply BusHome::request(const Access& a, Bus bus, Outcome& outcome) {
     Statistics& stats = parts_.stats;
     take_note_of_time();
     const bool holds = parts_.sharers.of(a.line).has(a.core);

@@ -14,7 +14,7 @@ public:
     /// Throws Error if memory must remember sharers and the machine has too many cores for it.
     explicit BusHome(const HomeParts& parts);
 
-    Reply request(Access access, Bus bus, Outcome& outcome) override;
+    Reply request(const Access& access, Bus bus, Outcome& outcome) override;
     void evicted(unsigned core, Line line, Block block) override;
     void device_read(Line line) override;
     void device_write(Line line) override;

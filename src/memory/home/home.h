@@ -52,7 +52,7 @@ public:
     /// A core asks for a line, or for the permission to store to its copy. The home snoops the other sharers,
     /// and fills in the outcome.
     /// It may recall any line but the requested one from any core.
-    virtual Reply request(Access access, Bus bus, Outcome& outcome) = 0;
+    virtual Reply request(const Access& access, Bus bus, Outcome& outcome) = 0;
     /// A core's last copy of the line left its caches for want of room.
     virtual void evicted(unsigned core, Line line, Block block) = 0;
     /// A device reads or writes the whole line, and keeps no copy. No processor waits.
@@ -74,7 +74,7 @@ protected:
     /// place and stall. Of several cores that would supply, the state that stands first in the table does,
     /// then the lowest core. `written_back()` is called for each copy whose data go to memory.
     template <class Fn>
-    Reply snoop(Access access, Bus bus, Outcome& outcome, Fn&& written_back) {
+    Reply snoop(const Access& access, Bus bus, Outcome& outcome, Fn&& written_back) {
         Reply reply;
         outcome.request = bus;
         outcome.had_copies = parts_.sharers.of(access.line).without(access.core);

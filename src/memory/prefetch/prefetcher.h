@@ -16,7 +16,7 @@ public:
     /// Called after each access that went beyond its L1, of any core. Appends the lines that this core's L2
     /// should get now. Lines that the core holds, and lines outside of memory, are ignored. A prefetched line
     /// counts as a fill, but not as a miss, and no processor waits for it.
-    virtual void observe(Access access, const Outcome& outcome, std::vector<Line>& lines) = 0;
+    virtual void observe(const Access& access, const Outcome& outcome, std::vector<Line>& lines) = 0;
 };
 
 /// The prefetcher that the machine file names (`prefetcher.kind`); none if it names none. Throws Error if the

@@ -18,7 +18,7 @@ public:
     using PrivateCaches::PrivateCaches;
 
     /// A line in the wrong L1 goes to the L2 first. Each move to the L2 may evict from it.
-    void access(Access a, Cache::Slot slot, Home& home, Outcome& outcome) override {
+    void access(const Access& a, Cache::Slot slot, Home& home, Outcome& outcome) override {
         CoreCaches& mine = caches(a.core);
         Cache& l1 = mine.l1(a.kind);
         if (slot) {
@@ -60,7 +60,7 @@ public:
 
 private:
     /// Takes the line out of the cache that holds it. gem5: only the L2 can.
-    bool take(Access a, Block& block) {
+    bool take(const Access& a, Block& block) {
         CoreCaches& mine = caches(a.core);
         for (const Cache* cache : {&mine.l2, &mine.l1d, &mine.l1i}) {
             if (const Cache::Slot found = cache->find(a.line)) {
@@ -76,7 +76,7 @@ private:
     }
 
     /// The slot of the L1 for the line, its old block in the L2.
-    Cache::Slot room(Access a, Home& home) {
+    Cache::Slot room(const Access& a, Home& home) {
         Cache& l1 = caches(a.core).l1(a.kind);
         Cache::Slot slot = l1.at(a.line, a.way);
         if (a.way == kAnyWay) {

@@ -10,7 +10,7 @@ public:
     static constexpr const char* kName = "inclusive";
     using PrivateCaches::PrivateCaches;
 
-    [[gnu::always_inline]] void access(Access a, Cache::Slot, Home& home, Outcome& outcome) override {
+    [[gnu::always_inline]] void access(const Access& a, Cache::Slot, Home& home, Outcome& outcome) override {
         CoreCaches& mine = caches(a.core);
         Cache& l2 = mine.l2;
         Cache::Slot slot = l2.find(a.line);
@@ -38,7 +38,7 @@ private:
     /// Puts the line into the L1, or gives it permission. One core's own L1I and L1D stay coherent too: a
     /// store drops the instruction copy, a fetch takes the store permission back, and a load gets it only
     /// if the L1I has no copy.
-    [[gnu::always_inline]] void fill_l1(CoreCaches& mine, Access a, Block& block) {
+    [[gnu::always_inline]] void fill_l1(CoreCaches& mine, const Access& a, Block& block) {
         const bool fetch = a.kind == Kind::ifetch;
         const Cache::Slot other = fetch ? (block.was_in_l1d ? mine.l1d.find(a.line) : Cache::Slot{})
                                         : (block.was_in_l1i ? mine.l1i.find(a.line) : Cache::Slot{});

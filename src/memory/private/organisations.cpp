@@ -8,11 +8,10 @@ unsigned organisation_number(const Machine& machine) {
 }
 
 std::unique_ptr<PrivateCaches> make_private_caches(const Machine& machine, const PrivateParts& parts) {
-    return Organisations::call(
-        organisation_number(machine),
-        [&]<class Caches>(Organisation<Caches>) -> std::unique_ptr<PrivateCaches> {
-            return std::make_unique<Caches>(parts);
-        });
+    return Organisations::call(organisation_number(machine),
+                               [&]<class Caches>(Organisation<Caches>) -> std::unique_ptr<PrivateCaches> {
+                                   return std::make_unique<Caches>(parts);
+                               });
 }
 
 }  // namespace s80::model

@@ -26,7 +26,7 @@ void PrivateCaches::impossible(const char* side, State state, unsigned core, Lin
                 " (line " + std::to_string(line) + ")");
 }
 
-void PrivateCaches::hit_with_effect(Access a, Block& block, Home& home, Outcome& outcome) {
+void PrivateCaches::hit_with_effect(const Access& a, Block& block, Home& home, Outcome& outcome) {
     const OwnCell& cell = parts_.protocol.own(own_event(a.kind), block.state);
     if (!cell.possible) {
         impossible("own access", block.state, a.core, a.line);
@@ -37,7 +37,10 @@ void PrivateCaches::hit_with_effect(Access a, Block& block, Home& home, Outcome&
         outcome.place = Place::l2;
     } else {
         reply = home.request(a, cell.bus, outcome);
+        ++parts_.stats.group(Stat::upgrades, a.core, a.context);
+        ++parts_.stats.entry(Stat::entry_upgrades, a.context);
     }
+    parts_.stats.stalled(a.core, a.context, a.kind, labels(outcome).service, outcome.stall);
     const State next = reply.shared ? cell.next_shared : cell.next_alone;
     if (next != block.state) {
         if (a.kind == Kind::store && parts_.protocol.state(block.state).counts_as == StateClass::E) {
@@ -48,7 +51,8 @@ void PrivateCaches::hit_with_effect(Access a, Block& block, Home& home, Outcome&
     }
 }
 
-Block PrivateCaches::miss(Access a, Home& home, Outcome& outcome) {
+/// The block of a line that the core does not hold. A prefetch counts as a fill, but not as a miss.
+Block PrivateCaches::fill(const Access& a, Home& home, Outcome& outcome) {
     const OwnCell& cell = parts_.protocol.own(own_event(a.kind), parts_.protocol.invalid());
     if (!cell.possible) {
         impossible("own miss", parts_.protocol.invalid(), a.core, a.line);
@@ -64,6 +68,15 @@ Block PrivateCaches::miss(Access a, Home& home, Outcome& outcome) {
     ++parts_.stats.fill(a.core, party, a.kind, entered);
     parts_.stats.party(Stat::e_resident, a.core, party) += block.entered_in_e ? 1U : 0U;
     return block;
+}
+
+void PrivateCaches::count_miss(const Access& a, const Outcome& outcome) {
+    Statistics& stats = parts_.stats;
+    const auto [source, service] = labels(outcome);
+    ++stats.kind(Stat::l2_misses, a.core, a.context, a.kind);
+    ++stats.source(a.core, a.context, a.kind, source);
+    ++stats.entry_source(a.context, source);
+    stats.stalled(a.core, a.context, a.kind, service, outcome.stall);
 }
 
 void PrivateCaches::evict(unsigned core, Line line, Block& block, Home& home) {
@@ -91,10 +104,10 @@ Cache::Slot PrivateCaches::make_room(unsigned core, Line line, Home& home) {
     return slot;
 }
 
-void PrivateCaches::prefetch(Access a, Home& home) {
+void PrivateCaches::prefetch(const Access& a, Home& home) {
     const Cache& l2 = caches(a.core).l2;
     Outcome outcome;
-    const Block block = miss(a, home, outcome);
+    const Block block = fill(a, home, outcome);
     const Cache::Slot slot = make_room(a.core, a.line, home);
     l2.put(slot, a.line, block);
     l2.touch(slot);

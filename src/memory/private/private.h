@@ -54,14 +54,14 @@ public:
     /// Called for each access that the core's L1 does not satisfy. `l1`: the L1's slot if the L1 holds the
     /// line, and a store lacks permission. At the end the line is in the L1, in way `access.way` if that is
     /// not kAnyWay. The organisation asks the home for what the core lacks, and gives up victims to the home.
-    virtual void access(Access access, Cache::Slot l1, Home& home, Outcome& outcome) = 0;
+    virtual void access(const Access& access, Cache::Slot l1, Home& home, Outcome& outcome) = 0;
     /// Host prefetch of the sets that a request of another core will search.
     virtual void host_prefetch_snoop(CoreSet cores, Line line) const = 0;
     /// Lines that one core's caches have room for.
     virtual std::size_t capacity(const Machine& machine) const = 0;
 
     /// Brings a line that the core does not hold into its L2, as for a load. No processor waits.
-    void prefetch(Access access, Home& home);
+    void prefetch(const Access& access, Home& home);
 
     // Called by the home. The core holds the line.
     /// The copy sees the request of another core and changes its state, or goes.
@@ -80,17 +80,22 @@ protected:
     const CoreCaches& caches(unsigned core) const { return parts_.cores[core]; }
 
     /// The core holds the line: applies the access to the block that has the state.
-    void hit(Access a, Block& block, Home& home, Outcome& outcome) {
+    void hit(const Access& a, Block& block, Home& home, Outcome& outcome) {
         if ((quiet_ >> quiet_bit(a.kind, block.state) & 1) != 0) [[likely]] {
             outcome.stall = parts_.topology.l2_hit(a.core);
             outcome.place = Place::l2;
+            parts_.stats.stalled(a.core, a.context, a.kind, Service::l2, outcome.stall);
         } else {
             hit_with_effect(a, block, home, outcome);
         }
     }
     /// The core does not hold the line: asks for it. The caller puts the block that this returns into a
     /// cache.
-    Block miss(Access a, Home& home, Outcome& outcome);
+    Block miss(const Access& a, Home& home, Outcome& outcome) {
+        const Block block = fill(a, home, outcome);
+        count_miss(a, outcome);
+        return block;
+    }
     /// The block that has the state leaves the core for want of room. The caller takes it out of the cache.
     void evict(unsigned core, Line line, Block& block, Home& home);
     /// The slot of the L2 where the line is to be put. Its old block is gone, with the copies in the L1s.
@@ -118,7 +123,9 @@ private:
         return static_cast<unsigned>(kind) * kMaxStates + state;
     }
     [[noreturn]] void impossible(const char* side, State state, unsigned core, Line line) const;
-    void hit_with_effect(Access a, Block& block, Home& home, Outcome& outcome);
+    Block fill(const Access& a, Home& home, Outcome& outcome);
+    void count_miss(const Access& a, const Outcome& outcome);
+    void hit_with_effect(const Access& a, Block& block, Home& home, Outcome& outcome);
     Held held(unsigned core, Line line) const;
     void drop(unsigned core, Line line, Held copy);
     void drop_from_l1s(unsigned core, Line line, Block block);
