@@ -1,62 +1,132 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A set of cores, or of processors.
 #pragma once
+#include <algorithm>
+#include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <type_traits>
+
+/// The programs that play large machines (s80-step, s80-order, s80-replay-wide) are compiled with 256. All
+/// others keep a set in one word, because each line of memory and each recorded conflict has one.
+#ifndef S80_MAX_CORES
+#define S80_MAX_CORES 32
+#endif
 
 namespace s80::model {
 
 /// Numbers of cores and processors are below this limit.
-inline constexpr unsigned kMaxCores = 32;
+inline constexpr unsigned kMaxCores = S80_MAX_CORES;
+/// The limit of a program that is compiled without S80_MAX_CORES, and the limit of all programs.
+inline constexpr unsigned kNarrowCores = 32;
+inline constexpr unsigned kWideCores = 256;
 
-/// A set of cores, or of processors. It is as cheap as its one word, and iterates from the lowest number on:
-/// `for (const unsigned core : set)`. The loop goes over the set as it was when the loop began.
+/// The number of a core or processor in memory that many copies share, or kNobody.
+using CoreNumber = std::conditional_t<(kMaxCores < 256), std::uint8_t, std::uint16_t>;
+inline constexpr CoreNumber kNobody = std::numeric_limits<CoreNumber>::max();
+
+/// A set of cores, or of processors. Up to 32 cores it is as cheap as its one word. It iterates from the
+/// lowest number on: `for (const unsigned core : set)`. The loop goes over the set as it was when the loop
+/// began.
 class CoreSet {
 public:
-    /// A set in a file, and in tables with one set for each line of memory.
+    /// A set in a file is a sequence of these words, as many as the machine's cores need (words_for).
     using Word = std::uint32_t;
-    static_assert(kMaxCores <= 8 * sizeof(Word));
+    static constexpr unsigned kWordBits = 32;
+    static constexpr unsigned kWords = kMaxCores / kWordBits;
+    static_assert(kMaxCores % kWordBits == 0);
 
     constexpr CoreSet() = default;
-    static constexpr CoreSet of_word(Word word) { return CoreSet(word); }
-    static constexpr CoreSet only(unsigned core) { return CoreSet(Word{1} << core); }
+    static constexpr CoreSet of_word(Word word, unsigned at = 0) {
+        CoreSet set;
+        set.words_[at] = word;
+        return set;
+    }
+    static constexpr CoreSet only(unsigned core) {
+        CoreSet set;
+        set.add(core);
+        return set;
+    }
     /// The numbers below `count`, which is at least 1.
-    static constexpr CoreSet below(unsigned count) { return CoreSet(~Word{0} >> (kMaxCores - count)); }
+    static constexpr CoreSet below(unsigned count) {
+        CoreSet set;
+        for (unsigned i = 0; i < words_for(count); ++i) {
+            set.words_[i] = ~Word{0} >> (kWordBits - std::min(count - i * kWordBits, kWordBits));
+        }
+        return set;
+    }
+    /// The words that hold the numbers below `count`.
+    static constexpr unsigned words_for(unsigned count) { return (count + kWordBits - 1) / kWordBits; }
 
-    constexpr bool has(unsigned core) const { return (word_ >> core & 1) != 0; }
-    constexpr void add(unsigned core) { word_ |= Word{1} << core; }
-    constexpr void remove(unsigned core) { word_ &= ~(Word{1} << core); }
-    constexpr bool empty() const { return word_ == 0; }
-    constexpr CoreSet without(unsigned core) const { return *this - only(core); }
-    constexpr Word word() const { return word_; }
+    constexpr bool has(unsigned core) const { return (word(index(core)) >> core % kWordBits & 1) != 0; }
+    constexpr void add(unsigned core) { words_[index(core)] |= bit(core); }
+    constexpr void remove(unsigned core) { words_[index(core)] &= ~bit(core); }
+    constexpr bool empty() const { return *this == CoreSet(); }
+    constexpr CoreSet without(unsigned core) const {
+        CoreSet set = *this;
+        set.remove(core);
+        return set;
+    }
+    constexpr Word word(unsigned at = 0) const { return words_[at]; }
 
-    friend constexpr CoreSet operator|(CoreSet a, CoreSet b) { return CoreSet(a.word_ | b.word_); }
-    friend constexpr CoreSet operator&(CoreSet a, CoreSet b) { return CoreSet(a.word_ & b.word_); }
-    friend constexpr CoreSet operator-(CoreSet a, CoreSet b) { return CoreSet(a.word_ & ~b.word_); }
+    friend constexpr CoreSet operator|(CoreSet a, CoreSet b) {
+        return combined(a, b, [](Word x, Word y) { return x | y; });
+    }
+    friend constexpr CoreSet operator&(CoreSet a, CoreSet b) {
+        return combined(a, b, [](Word x, Word y) { return x & y; });
+    }
+    friend constexpr CoreSet operator-(CoreSet a, CoreSet b) {
+        return combined(a, b, [](Word x, Word y) { return x & ~y; });
+    }
     constexpr bool operator==(const CoreSet&) const = default;
 
     class Iterator {
     public:
-        constexpr explicit Iterator(Word left) : left_(left) {}
-        constexpr unsigned operator*() const { return static_cast<unsigned>(std::countr_zero(left_)); }
+        constexpr Iterator(const std::array<Word, kWords>& words, unsigned at) : left_(words), at_(at) {
+            skip();
+        }
+        constexpr unsigned operator*() const {
+            return at_ * kWordBits + static_cast<unsigned>(std::countr_zero(left_[at_]));
+        }
         constexpr Iterator& operator++() {
-            left_ &= left_ - 1;
+            left_[at_] &= left_[at_] - 1;
+            skip();
             return *this;
         }
-        constexpr bool operator==(const Iterator&) const = default;
+        constexpr bool operator==(const Iterator& other) const { return at_ == other.at_; }
 
     private:
-        Word left_;
+        constexpr void skip() {
+            while (at_ != kWords && left_[at_] == 0) {
+                ++at_;
+            }
+        }
+        std::array<Word, kWords> left_;
+        unsigned at_;  ///< the first word that is not empty
     };
-    constexpr Iterator begin() const { return Iterator(word_); }
-    constexpr Iterator end() const { return Iterator(0); }
+    constexpr Iterator begin() const { return {words_, 0}; }
+    constexpr Iterator end() const { return {{}, kWords}; }
 
 private:
-    constexpr explicit CoreSet(Word word) : word_(word) {}
-    Word word_ = 0;
+    static constexpr unsigned index(unsigned core) { return kWords == 1 ? 0 : core / kWordBits; }
+    static constexpr Word bit(unsigned core) { return Word{1} << core % kWordBits; }
+    template <class Fn>
+    static constexpr CoreSet combined(CoreSet a, const CoreSet& b, Fn fn) {
+        for (unsigned i = 0; i < kWords; ++i) {
+            a.words_[i] = fn(a.words_[i], b.words_[i]);
+        }
+        return a;
+    }
+    std::array<Word, kWords> words_{};
 };
 
 /// Bits in which a number of a core or processor fits.
 inline constexpr unsigned kCoreBits = std::bit_width(kMaxCores - 1);
+/// The same in files, where the width follows the machine.
+constexpr unsigned file_core_bits(std::size_t processors) {
+    return std::bit_width(processors <= kNarrowCores ? kNarrowCores - 1 : kWideCores - 1);
+}
 
 }  // namespace s80::model

@@ -96,4 +96,9 @@ struct Error : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+/// The machine has more cores or processors than this program is compiled for (core_set.h).
+struct TooManyCores : Error {
+    using Error::Error;
+};
+
 }  // namespace s80::model

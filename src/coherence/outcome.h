@@ -10,15 +10,13 @@
 
 namespace s80::model {
 
-inline constexpr std::uint8_t kNobody = 0xff;
-
 /// What an access did. The default value is an access that its L1 satisfied. Passed by reference beyond the
 /// L1: to pack it into registers for each return costs more than the calls.
 struct Outcome {
     unsigned stall = 0;                   ///< cycles
     Place place = Place::l1;              ///< from where the data came
     StateClass state = StateClass::none;  ///< of the supplier's copy before the access
-    std::uint8_t supplier = kNobody;      ///< the core that sent data; nobody: memory did, or none moved
+    CoreNumber supplier = kNobody;      ///< the core that sent data; nobody: memory did, or none moved
     Bus request = Bus::none;              ///< what the requester asked of the other cores and memory
     CoreSet had_copies;                   ///< sharers: other cores that had a copy before the request
 

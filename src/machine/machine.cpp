@@ -123,8 +123,12 @@ void Machine::check(const std::string& where) const {
         throw Error(where + ": processors.count must be a multiple of processors.threads_per_core");
     }
     if (processors > kMaxCores) {
-        throw Error(where + ": processors.count is " + std::to_string(processors) + ", at most " +
-                    std::to_string(kMaxCores) + " are supported");
+        const std::string message = where + ": processors.count is " + std::to_string(processors) +
+                                    ", at most " + std::to_string(kMaxCores) + " are supported";
+        if (processors <= kWideCores) {
+            throw TooManyCores(message);
+        }
+        throw Error(message);
     }
     if (clock_hz == 0 || quantum_cycles == 0 || filter_instructions == 0 || epoch_cycles == 0 ||
         !(base_cpi > 0) || !std::isfinite(base_cpi)) {

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // s80-replay: prints progress and result on stdout, and one message on stderr if it fails.
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <filesystem>
+#include <string>
 
 #include "replay/replay.h"
 
@@ -18,6 +24,13 @@ int main(int argc, char** argv) {
                     static_cast<std::uintmax_t>(result.events), static_cast<std::uintmax_t>(result.accesses),
                     static_cast<std::uintmax_t>(result.instructions), result.seconds);
         return 0;
+    } catch (const s80::model::TooManyCores& e) {
+        // The program for large machines has the same arguments and stands beside this one.
+        const std::string wide = std::filesystem::read_symlink("/proc/self/exe").string() + "-wide";
+        execv(wide.c_str(), argv);
+        std::fprintf(stderr, "s80-replay: %s by this program, and %s cannot be started (%s): compile it\n",
+                     e.what(), wide.c_str(), std::strerror(errno));
+        return 1;
     } catch (const std::exception& e) {
         std::fprintf(stderr, "s80-replay: %s\n", e.what());
         return 1;

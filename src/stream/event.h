@@ -42,15 +42,18 @@ struct Edge {
     std::uint32_t number = 0;
     Wait wait = Wait::transfer;
 
-    static constexpr unsigned kNumberBits = 24;
-    static constexpr unsigned kProcessorBits = kCoreBits;
-    constexpr std::uint32_t word() const {
-        return static_cast<std::uint32_t>(wait) << (kNumberBits + kProcessorBits) | processor << kNumberBits |
+    static constexpr unsigned kWaitBits = 3;
+    static constexpr unsigned kPlaceBits = 32 - kWaitBits;  ///< of processor and number
+    static constexpr unsigned kNumberBits = kPlaceBits - kCoreBits;
+    /// `core_bits`: those of the processor. In a file they follow the machine (file_core_bits).
+    constexpr std::uint32_t word(unsigned core_bits = kCoreBits) const {
+        return static_cast<std::uint32_t>(wait) << kPlaceBits | processor << (kPlaceBits - core_bits) |
                number;
     }
-    static constexpr Edge of(std::uint32_t word) {
-        return {word >> kNumberBits & ((1U << kProcessorBits) - 1), word & ((1U << kNumberBits) - 1),
-                static_cast<Wait>(word >> (kNumberBits + kProcessorBits))};
+    static constexpr Edge of(std::uint32_t word, unsigned core_bits = kCoreBits) {
+        const unsigned number_bits = kPlaceBits - core_bits;
+        return {word >> number_bits & ((1U << core_bits) - 1), word & ((1U << number_bits) - 1),
+                static_cast<Wait>(word >> kPlaceBits)};
     }
 };
 

@@ -53,7 +53,7 @@ constexpr unsigned kAwaitedBit = 47;
 void check_other(std::uint8_t byte, model::Line line, std::uint32_t signals, std::size_t processors) {
     const Step step{byte};
     const auto op = static_cast<Op>(step.op());
-    const model::Edge edge = model::Edge::of(line);
+    const model::Edge edge = model::Edge::of(line, model::file_core_bits(processors));
     if (op > Op::after || (step.awaited() && op != Op::pass)) {
         throw Malformed("has an event of an unknown kind");
     }
@@ -108,8 +108,8 @@ void Decoder::take(model::Window& window) {
     window.index = index_;
     window.idle_before_ns = (flags & kHasIdle) != 0 ? in.take_varint() : 0;
     const std::uint64_t signals = (flags & kHasSignals) != 0 ? in.take_varint() : 0;
-    const auto ran = model::CoreSet::of_word(in.take<model::CoreSet::Word>());
-    const auto runs_on = model::CoreSet::of_word(in.take<model::CoreSet::Word>());
+    const model::CoreSet ran = take_set(in);
+    const model::CoreSet runs_on = take_set(in);
     const auto known = model::CoreSet::below(static_cast<unsigned>(lasts_.size()));
     if (!((ran | runs_on) - known).empty()) {
         throw Malformed("names a processor that the machine does not have");
@@ -129,6 +129,25 @@ void Decoder::take(model::Window& window) {
         }
     }
     take_counts(window);
+}
+
+/// One bit for each processor of the machine, in whole words.
+model::CoreSet Decoder::take_set(Cursor& in) const {
+    model::CoreSet set;
+    for (unsigned i = 0; i < model::CoreSet::words_for(static_cast<unsigned>(lasts_.size())); ++i) {
+        set = set | model::CoreSet::of_word(in.take<model::CoreSet::Word>(), i);
+    }
+    return set;
+}
+
+/// Edges in a file of a small machine have fewer bits for the processor than this program's edges.
+void Decoder::widen_edges(model::Stream& stream) const {
+    const unsigned bits = model::file_core_bits(lasts_.size());
+    for (std::size_t i = 0; bits != model::kCoreBits && i < stream.size; ++i) {
+        if (Event& event = stream.events[i]; event.op == Op::after) {
+            event.set_edge(model::Edge::of(event.line, bits));
+        }
+    }
 }
 
 /// Makes room for the events of the stream, and returns their number.
@@ -200,6 +219,7 @@ void Decoder::take_stream(model::Stream& stream, Lasts& lasts, std::uint32_t sig
     code.take_bytes(static_cast<std::size_t>(at[1] - code.at()));
     data.take_bytes(static_cast<std::size_t>(at[0] - data.at()));
     edges.take_bytes(static_cast<std::size_t>(at[2] - edges.at()));
+    widen_edges(stream);
     if (placed_) {
         take_ways(stream);
     }

@@ -30,6 +30,8 @@ public:
 
 private:
     Cursor& column(Column c) { return columns_[static_cast<unsigned>(c)]; }
+    model::CoreSet take_set(Cursor& in) const;
+    void widen_edges(model::Stream& stream) const;
     std::uint64_t take_size(model::Stream& stream);
     void take_stream(model::Stream& stream, Lasts& lasts, std::uint32_t signals);
     void take_ways(model::Stream& stream);

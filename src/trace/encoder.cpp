@@ -79,8 +79,11 @@ void Encoder::add(const model::Window& window) {
             runs_on.add(p);
         }
     }
-    put(out, ran.word());
-    put(out, runs_on.word());
+    for (const model::CoreSet& set : {ran, runs_on}) {
+        for (unsigned i = 0; i < model::CoreSet::words_for(static_cast<unsigned>(lasts_.size())); ++i) {
+            put(out, set.word(i));
+        }
+    }
     for (std::size_t p = 0; p < window.streams.size(); ++p) {
         if (window.streams[p].ran) {
             add_stream(window.streams[p], lasts_[p]);
@@ -122,12 +125,14 @@ void Encoder::add_lines(const model::Stream& stream, Lasts& lasts) {
     std::uint8_t* code = extend(column(Column::code), stream.size * kWidest);
     std::uint8_t* data = extend(column(Column::data), stream.size * kWidest);
     Bytes& edges = column(Column::edges);
+    const unsigned edge_bits = model::file_core_bits(lasts_.size());
     for (std::size_t i = 0; i < stream.size; ++i) {
         const Event& event = stream.events[i];
         const bool fetch = event.op == Op::ifetch;
         const bool edge = event.op == Op::after;
         model::Line& last = fetch ? lasts.code : edge ? lasts.edge : lasts.data;
-        const LineDifference difference(last, event.line);
+        const std::uint32_t line = edge ? event.edge().word(edge_bits) : event.line;
+        const LineDifference difference(last, line);
         const std::uint32_t folded = difference.folded();
         const std::uint8_t bytes = LineDifference::kBytes[difference.width()];
         if (edge) [[unlikely]] {
@@ -137,7 +142,7 @@ void Encoder::add_lines(const model::Stream& stream, Lasts& lasts) {
             std::memcpy(out, &folded, sizeof folded);
             out += bytes;
         }
-        last = event.line;
+        last = line;
         const bool fresh = event.context.value != lasts.context;
         if (fresh) {
             lasts.context = event.context.value;

@@ -93,26 +93,26 @@ unsigned L1Filter::store(unsigned core, Line line, unsigned way) {
     }
     data_.trust(set, way);
     data_.allow_writes(set, way);
-    storer(line) = static_cast<std::uint8_t>(core);
+    storer(line) = static_cast<model::CoreNumber>(core);
     return way;
 }
 
-std::uint8_t& L1Filter::storer(Line line) {
+model::CoreNumber& L1Filter::storer(Line line) {
     if (line >= storers_.size()) {
-        storers_.resize(std::max<std::size_t>(line + std::size_t{1}, storers_.size() * 2), kNobody);
+        storers_.resize(std::max<std::size_t>(line + std::size_t{1}, storers_.size() * 2), model::kNobody);
     }
     return storers_[line];
 }
 
 unsigned L1Filter::read(unsigned core, Line line, bool fetch, unsigned way) {
-    if (std::uint8_t& by = storer(line); by != kNobody && by != core) {
+    if (model::CoreNumber& by = storer(line); by != model::kNobody && by != core) {
         for (FilterCaches* const l1 : {&code_, &data_}) {
             const std::size_t set = l1->set(by, line);
             if (const unsigned copy = l1->find(set, line); copy != FilterCaches::kAbsent) {
                 l1->doubt(set, copy);
             }
         }
-        by = kNobody;
+        by = model::kNobody;
     }
     if (fetch) {
         const std::size_t own_data = data_.set(core, line);

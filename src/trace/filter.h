@@ -45,14 +45,13 @@ private:
     void emit(unsigned processor, model::Event event);
 
     /// The core that stored to the line since another core accessed it, or kNobody.
-    std::uint8_t& storer(model::Line line);
+    model::CoreNumber& storer(model::Line line);
 
     static constexpr unsigned kAbsorbed = ~0U;
-    static constexpr std::uint8_t kNobody = 0xff;
-    FilterCaches code_;                  ///< L1Is
-    FilterCaches data_;                  ///< L1Ds
-    std::vector<std::uint8_t> storers_;  ///< by line, up to the highest one asked for
-    std::vector<std::uint8_t> core_;     ///< by processor
+    FilterCaches code_;                       ///< L1Is
+    FilterCaches data_;                       ///< L1Ds
+    std::vector<model::CoreNumber> storers_;  ///< by line, up to the highest one asked for
+    std::vector<std::uint8_t> core_;          ///< by processor
     std::vector<Seen> seen_;
     std::size_t waiting_ = 0;            ///< of seen_
     std::vector<std::uint64_t> passed_;  ///< by processor: instructions since its last passed event

@@ -42,11 +42,16 @@ void Reader::read_header() {
         header_.protocol = in.take_text();
         header_.origin = in.take_text();
         if (file_.header().type != BlockType::header || form > static_cast<std::uint32_t>(Form::filtered) ||
-            header_.processors == 0 || header_.processors > model::kMaxCores ||
+            header_.processors == 0 || header_.processors > model::kWideCores ||
             header_.lines > model::kNoLine || in.left() != 0) {
             throw Malformed("does not describe a capture");
         }
     });
+    if (header_.processors > model::kMaxCores) {
+        throw model::TooManyCores("the capture is of a machine with " + std::to_string(header_.processors) +
+                                  " processors, at most " + std::to_string(model::kMaxCores) +
+                                  " are supported");
+    }
     decoder_.emplace(header_.processors, header_.form == Form::filtered, header_.lines);
     next_block();
 }

@@ -86,7 +86,7 @@ def files(tmp_path: Path) -> Path:
         (125, "--memory 1GiB: give a size from 3GiB", "--memory 1GiB -- true"),
         (125, "--memory much: `much` is not a size", "--memory much -- true"),
         (125, "--processors 0: write a whole number", "--processors 0 -- true"),
-        (125, "`99` is not allowed; write a number of at most 32", "--processors 99 -- true"),
+        (125, "`99` is not allowed for a guest; write a number of at most 32", "--processors 99 -- true"),
         (125, "there is no machine `none`", "--machine none -- true"),
         (125, "unknown key `no`", "--set no.key=1 -- true"),
         (125, "--name ../x: use letters", "--name ../x -- true"),

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kDefaultSeed = 80;
 constexpr Line kLineRange = 4096;
-constexpr unsigned kMaxProcessors = 32;  ///< the model's limit (types.h)
+constexpr unsigned kMaxProcessors = 32;
 constexpr unsigned kMaxCores = 18;
 constexpr unsigned kMostWays = 16;
 
@@ -32,9 +32,12 @@ Machine draw_machine(Dice& dice, const Wanted& wanted) {
     const auto shape = [&] { return Shape{dice.one_of({1, 2, 4}), 1 + dice.below(4)}; };
     Machine m;
     m.organisation = wanted.organisation;
-    m.threads_per_core = 1 + dice.below(2);
+    m.threads_per_core = wanted.cores != 0 ? 1 : 1 + dice.below(2);
     const unsigned most = std::min(kMaxCores, kMaxProcessors / m.threads_per_core);
-    m.cores = dice.percent(60) ? 1 + dice.below(4) : dice.percent(30) ? most : 1 + dice.below(most);
+    m.cores = wanted.cores != 0  ? wanted.cores
+              : dice.percent(60) ? 1 + dice.below(4)
+              : dice.percent(30) ? most
+                                 : 1 + dice.below(most);
     m.l1i = shape();
     m.l1d = shape();
     m.l2 = shape();

@@ -16,6 +16,7 @@ struct Wanted {
     Organisation organisation = Organisation::inclusive;
     std::size_t accesses = 1000;
     bool roomy_l2 = false;  ///< nothing is ever evicted from the L2
+    unsigned cores = 0;     ///< 0: drawn, at most 18
 };
 
 /// A case shrinks by leaving accesses out.

@@ -132,6 +132,18 @@ TEST(RoundTrip, ManyBlocks) {
     }
 }
 
+TEST(RoundTrip, MachineWithAsManyProcessorsAsTheProgramHas) {
+    const TemporaryFile file;
+    const Shape shape{.processors = model::kMaxCores, .lines = 1'000'000, .windows = 20, .events = 40};
+    const auto windows = RandomWindows(11, shape).all();
+    write_capture(file.path(), header_for(false, model::kMaxCores, shape.lines), windows);
+    const auto read = read_capture(file.path());
+    ASSERT_EQ(read.size(), windows.size());
+    for (std::size_t w = 0; w < windows.size(); ++w) {
+        EXPECT_NO_THROW(expect_same(windows[w], read[w])) << "window " << w;
+    }
+}
+
 TEST(RoundTrip, NothingBehindTheLastWindow) {
     const TemporaryFile file;
     write_capture(file.path(), header_for(false), RandomWindows(1, {.windows = 1}).all());

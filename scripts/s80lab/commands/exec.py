@@ -37,7 +37,7 @@ from s80lab.base.terminal import say
 from s80lab.commands.line.programs import Request
 from s80lab.commands.numbers import parse_boots, parse_seeds
 from s80lab.commands.process import EXEC_FAILED, sentence_of
-from s80lab.config.machine import load_machine, with_inclusion
+from s80lab.config.machine import load_guest_machine, load_machine, with_inclusion
 from s80lab.config.program import NAME, Program, Saved, saved_text
 from s80lab.exec.added import Added, bring_back, guest_and_host
 from s80lab.exec.compiled import keep_compiled
@@ -311,7 +311,7 @@ def _shape(request: Request, boot: int) -> Shape:
         settings |= REFERENCE_SETTINGS
     if request.processors is not None:
         settings["processors.count"] = request.processors
-    machine = load_machine(request.machine, settings)
+    machine = load_guest_machine(request.machine, settings)
     if request.protocol is not None:
         protocol = find_or_file("protocol", paths.PROTOCOLS, request.protocol)
         machine = load_machine(request.machine, {**with_inclusion(protocol, settings), "protocol": protocol.stem})

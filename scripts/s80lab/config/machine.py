@@ -11,12 +11,14 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from s80lab.base import paths
+from s80lab.base.errors import UserError
 from s80lab.base.numbers import COUNTED
 from s80lab.base.strict import Size, Strict, find_or_file, load, parse_toml, read_toml, resolve
 
 GIB = 1 << 30
-# What the model is made for (src/base/types.h, replacement.h, machine.cpp).
-PROCESSORS, L1_WAYS, WAYS, CACHE_BYTES, LINE_BYTES = 32, 16, 32, 64 * GIB, (32, 1024)
+# What the model is made for (src/base/core_set.h, types.h, replacement.h, machine.cpp).
+PROCESSORS, L1_WAYS, WAYS, CACHE_BYTES, LINE_BYTES = 256, 16, 32, 64 * GIB, (32, 1024)
+GUEST_PROCESSORS = 32  # of a guest in QEMU, with the plugin
 TLB_ENTRIES = 1024
 SERVICE, BANKS = 1_000_000, 1024
 LARGEST_CLOCK_SHIFT = 10  # as in src/plugin/arguments.cpp
@@ -30,7 +32,7 @@ class Processors(Strict):
     """Number, threads per core and clock rate of the processors."""
 
     count: int = Field(ge=1, le=PROCESSORS)
-    threads_per_core: int = Field(1, ge=1, le=PROCESSORS)
+    threads_per_core: int = Field(1, ge=1, le=GUEST_PROCESSORS)
     clock_hz: int = Field(ge=LEAST_HZ, le=MOST_HZ)
 
 
@@ -146,7 +148,7 @@ class GuestPart(Strict):
 
     cpu: str
     kernel_args: str
-    load_processors: int = Field(0, ge=0, le=PROCESSORS)
+    load_processors: int = Field(0, ge=0, le=GUEST_PROCESSORS)
 
 
 class Machine(Strict):
@@ -294,6 +296,18 @@ def _flat(content: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 def load_machine(name: str, overrides: Mapping[str, object] | None = None) -> Machine:
     """Read a machine by its name or by the path of a .toml file, with overrides such as `l2.size`: `4MiB`."""
     return load(find_or_file("machine", paths.MACHINES, name), Machine, overrides)
+
+
+def load_guest_machine(name: str, overrides: Mapping[str, object] | None = None) -> Machine:
+    """Read a machine as `load_machine` does. UserError if a guest cannot run on the machine."""
+    machine = load_machine(name, overrides)
+    if machine.processors.count > GUEST_PROCESSORS:
+        raise UserError(
+            f"{name}: key `processors.count`: `{machine.processors.count}` is not allowed for a guest; "
+            f"write a number of at most {GUEST_PROCESSORS}. "
+            f"Traces and captures play on machines with up to {PROCESSORS} processors"
+        )
+    return machine
 
 
 def with_inclusion(protocol: Path, overrides: Mapping[str, object] | None = None) -> Mapping[str, object]:

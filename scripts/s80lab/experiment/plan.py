@@ -30,7 +30,7 @@ from s80lab.config.experiment import (
     load_scale,
 )
 from s80lab.config.grid import Grid, check_size
-from s80lab.config.machine import Machine, load_machine, with_inclusion
+from s80lab.config.machine import Machine, load_guest_machine, load_machine, with_inclusion
 from s80lab.config.mix import Workload
 from s80lab.config.server import Server, load_server
 from s80lab.config.workload import job_text, load_workload, login_job_text
@@ -379,7 +379,7 @@ def _modelled(experiment: Experiment, options: Options, point: Mapping[str, str]
     scale = load_scale(experiment.scale, of_scale)
     named = options.protocol or experiment.protocol or load_machine(experiment.machine, settings).protocol
     protocol = find_or_file("protocol", paths.PROTOCOLS, named)
-    machine = load_machine(experiment.machine, with_inclusion(protocol, settings))
+    machine = load_guest_machine(experiment.machine, with_inclusion(protocol, settings))
     machine = machine.model_copy(update={"protocol": protocol.stem})
     sizes = {f"{OF_SCALE}{key}": getattr(scale, key) for key in SIZES if key in of_scale}
     of_profile = {f"{OF_WORKLOAD}{key}": value for key, value in of_workload.items()}

@@ -25,7 +25,7 @@ ENTRIES = 9
 
 LAST_LINE = 0xFFFF_FFFE
 """The highest line number that the model supports."""
-MAX_PROCESSORS = 32
+MAX_PROCESSORS = 256
 
 Order = npt.NDArray[Any]
 """A numpy array of DTYPE, one record per access."""

@@ -83,7 +83,7 @@ protected:
             const Snooped copy = parts_.caches.snoop(other, access.line, bus);
             if (copy.supplies && copy.state < best) {
                 best = copy.state;
-                outcome.supplier = static_cast<std::uint8_t>(other);
+                outcome.supplier = static_cast<CoreNumber>(other);
             }
             if (copy.writes_back) {
                 written_back();

@@ -21,7 +21,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.files import open_regular
 from s80lab.base.strict import Strict
 from s80lab.base.terminal import counted
-from s80lab.config.machine import LINE_BYTES, PROCESSORS
+from s80lab.config.machine import GUEST_PROCESSORS, LINE_BYTES
 
 LARGEST_PID = (1 << 31) - 1
 _LENGTH = struct.Struct("<Q")
@@ -43,7 +43,7 @@ class Description(Strict):
     """The JSON text at the end of a file."""
 
     line_bytes: int = Field(ge=LINE_BYTES[0], le=LINE_BYTES[1])
-    cores: int = Field(ge=1, le=PROCESSORS)
+    cores: int = Field(ge=1, le=GUEST_PROCESSORS)
     labels: dict[str, list[str]]
 
     @model_validator(mode="after")
@@ -102,7 +102,7 @@ class RecordFile(Generic[D]):
         labels = described.labels
         limits = {
             "core": described.cores,
-            "processor": PROCESSORS,
+            "processor": GUEST_PROCESSORS,
             **{column: len(labels[column]) for column in ("kind", "request", "source", "reason", "sharing")},
             "context": len(labels["class"]) * len(labels["entry"]),
             "zero": 1,
