@@ -23,6 +23,32 @@ COMPILED = "s80-step"
 BLOCK = re.compile(r"^```(\w+)(?: (as|at the end of) (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
+HALVES = """
+import json, subprocess
+import numpy as np
+from s80lab.trace import order as orders, tool
+from s80lab.trace.setup import Setup
+
+numbers = np.arange(600)
+order = orders.make(numbers % 4, np.where(numbers % 5 == 0, orders.Op.STORE, orders.Op.LOAD), numbers * numbers % 61)
+keys = {"processors.count": 4, "home.kind": "llc", "home.size": 4096, "home.ways": 2, "home.hit": 41}
+setup = Setup.load("classroom", "moesi", [f"{key}={value}" for key, value in keys.items()])
+
+def steps(part, **more):
+    with tool.files(tool.STEP, part, setup.machine) as (trace, machine):
+        of = {"order": trace, "machine": machine, "protocol": setup.protocol, "lines": 61, **more}
+        words = [tool.STEP, "step", *(f"{key}={value}" for key, value in of.items())]
+        lines = subprocess.run(words, check=True, capture_output=True, text=True).stdout.splitlines()
+    return [{**json.loads(line), "n": 0} for line in lines]
+
+whole = steps(order)
+halves = steps(order[:300], save="state") + steps(order[300:], state="state")
+assert len(whole) == 600 and whole == halves
+assert any(step["stall"] == 41 for step in whole[300:330]), "no hit in the last-level cache soon after the checkpoint"
+assert sum(step["stall"] == 41 for step in whole) < 600, "the last-level cache never overflows"
+"""
+
+
 @dataclass(frozen=True)
 class Section:
     title: str
@@ -96,7 +122,15 @@ def test_it_is_done_as_it_says(section: Section, tree: Path) -> None:
     section.follow(tree)
 
 
-@pytest.mark.parametrize("part", ["A replacement policy", "A prefetcher", "A home"])
+def test_state_of_the_example_home_survives_a_checkpoint(tree: Path) -> None:
+    """A trace in two halves, with the model's state in a file between them, has the stalls of the whole trace."""
+    (tree / "halves.py").write_text(HALVES)
+    run(tree, f"{sys.executable} halves.py")
+
+
+@pytest.mark.parametrize(
+    "part", ["A replacement policy", "A prefetcher", "An organisation of private caches", "A home"]
+)
 def test_part_of_the_model_touches_two_files(part: str) -> None:
     """Its own file and the list of names."""
     found = part_files(part)

@@ -148,6 +148,7 @@ public:
     /// The whole contents, for a file.
     std::span<std::byte> contents() const { return {memory_, static_cast<std::size_t>(mask_ + 1) << shift_}; }
     Replacement& replacement() { return replacement_; }
+    const Replacement& replacement() const { return replacement_; }
 
 private:
     static std::size_t stride(Policy policy, unsigned ways) {

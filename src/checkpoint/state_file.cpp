@@ -136,42 +136,6 @@ private:
     Sum sum_;
 };
 
-/// Calls `item` with every array of the model, in the order of the file.
-template <class Fn>
-void each_array(Hierarchy& h, Fn&& item) {
-    h.each_cache([&](Cache& cache) { item(cache.contents()); });
-    item(h.stats().all());
-}
-
-Extra pack(const Player& player, Hierarchy& h) {
-    const Player::Clock clock = player.clock();
-    Extra words{clock.cycles, clock.idle_ns};
-    for (const Player::Pace& pace : clock.paces) {
-        words.insert(words.end(), {pace.busy, pace.instructions, static_cast<std::uint64_t>(pace.lead)});
-    }
-    words.insert(words.end(), clock.base.begin(), clock.base.end());
-    h.each_cache([&](Cache& cache) { words.push_back(cache.replacement().common_state()); });
-    return words;
-}
-
-void unpack(const Extra& words, Player& player, Hierarchy& h) {
-    const unsigned processors = h.machine().processors;
-    auto at = words.begin();
-    Player::Clock clock;
-    clock.cycles = *at++;
-    clock.idle_ns = *at++;
-    for (unsigned p = 0; p < processors; ++p) {
-        Player::Pace& pace = clock.paces.emplace_back();
-        pace.busy = *at++;
-        pace.instructions = *at++;
-        pace.lead = static_cast<std::int64_t>(*at++);
-    }
-    clock.base.assign(at, at + h.machine().cores());
-    at += h.machine().cores();
-    player.set_clock(clock);
-    h.each_cache([&](Cache& cache) { cache.replacement().set_common_state(*at++); });
-}
-
 }  // namespace
 
 void save_state(const std::string& path, Hierarchy& hierarchy, const Player& player, const Extra& extra) {
@@ -183,11 +147,12 @@ void save_state(const std::string& path, Hierarchy& hierarchy, const Player& pla
     Writer writer(partial, file.get());
     writer.array(kMagic, sizeof kMagic);
     writer.list(geometry(hierarchy));
-    each_array(hierarchy, [&](auto&& v) { writer.list(v); });
-    writer.list(hierarchy.home().remembered());
-    Extra words = pack(player, hierarchy);
-    const Extra queues = hierarchy.home().state();
-    words.insert(words.end(), queues.begin(), queues.end());
+    hierarchy.each_contents([&](std::span<std::byte> contents) { writer.list(contents); });
+    writer.list(hierarchy.stats().all());
+    writer.list(hierarchy.remembered());
+    Extra words = player.state();
+    const Extra section = hierarchy.state();
+    words.insert(words.end(), section.begin(), section.end());
     writer.list(words);
     writer.list(extra);
     writer.finish();
@@ -213,21 +178,19 @@ Extra load_state(const std::string& path, Hierarchy& hierarchy, Player& player) 
         throw Error("the model state " + path + " is of another machine or protocol (" + found +
                     " instead of " + expected + ")");
     }
-    each_array(hierarchy, [&](auto&& v) { reader.fill(v); });
+    hierarchy.each_contents([&](std::span<std::byte> contents) { reader.fill(contents); });
+    reader.fill(hierarchy.stats().all());
     std::vector<Line> remembered;
     reader.list(remembered);
-    Extra words;  // those of every machine, then those of the queues, if it had any
+    Extra words;  // the player's, then the hierarchy's
     reader.list(words);
-    const std::size_t every = pack(player, hierarchy).size();
-    if (words.size() < every) {
-        reader.fail("holds an array of another size");
-    }
     Extra extra;
     reader.list(extra);
     reader.finish();
-    unpack(words, player, hierarchy);
-    if (!hierarchy.home().set_state(std::span(words).subspan(every))) {
-        reader.fail("holds an array of another size");
+    try {
+        hierarchy.set_state(player.set_state(words));
+    } catch (const Error& e) {
+        reader.fail(e.what());
     }
     hierarchy.rebuild_sharers(remembered);
     return extra;

@@ -96,6 +96,46 @@ void Hierarchy::prefetch(const Access& a, const Outcome& outcome) {
     }
 }
 
+std::vector<std::uint64_t> Hierarchy::state() const {
+    std::vector<std::uint64_t> words;
+    for (const CoreCaches& core : cores_) {
+        for (const Cache* cache : {&core.l1i, &core.l1d, &core.l2}) {
+            words.push_back(cache->replacement().common_state());
+        }
+    }
+    if (prefetcher_) {
+        const std::vector<std::uint64_t> section = prefetcher_->state();
+        words.push_back(section.size());
+        words.insert(words.end(), section.begin(), section.end());
+    }
+    const std::vector<std::uint64_t> section = home_->state();
+    words.insert(words.end(), section.begin(), section.end());
+    return words;
+}
+
+void Hierarchy::set_state(std::span<const std::uint64_t> words) {
+    const auto require = [](bool fits) {
+        if (!fits) {
+            throw Error("holds an array of another size");
+        }
+    };
+    const auto take = [&](std::size_t count) {
+        require(words.size() >= count);
+        const auto section = words.first(count);
+        words = words.subspan(count);
+        return section;
+    };
+    for (CoreCaches& core : cores_) {
+        for (Cache* cache : {&core.l1i, &core.l1d, &core.l2}) {
+            cache->replacement().set_common_state(take(1)[0]);
+        }
+    }
+    if (prefetcher_) {
+        require(prefetcher_->set_state(take(take(1)[0])));
+    }
+    require(home_->set_state(words));
+}
+
 void Hierarchy::rebuild_sharers(const std::vector<Line>& remembered) {
     const auto inside = [&](Line line) {
         if (line >= lines()) {

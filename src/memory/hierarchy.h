@@ -6,6 +6,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/host_memory.h"
@@ -137,22 +138,27 @@ public:
     Statistics& stats() { return stats_; }
     const Statistics& stats() const { return stats_; }
 
-    /// Calls `item(cache)` with each cache, core by core. For code that restores their contents from a file.
+    // The state between two epochs, for a checkpoint. Each part saves and restores its own section.
+    /// Calls `item(bytes)` with the contents of each cache, core by core. Restored before the other sections.
     template <class Fn>
-    void each_cache(Fn&& item) {
-        for (CoreCaches& core : cores_) {
-            for (Cache* cache : {&core.l1i, &core.l1d, &core.l2}) {
-                item(*cache);
+    void each_contents(Fn&& item) const {
+        for (const CoreCaches& core : cores_) {
+            for (const Cache* cache : {&core.l1i, &core.l1d, &core.l2}) {
+                item(cache->contents());
             }
         }
     }
-    /// The home, for code that saves or restores its state.
-    Home& home() { return *home_; }
-    const Home& home() const { return *home_; }
-
-    /// Recomputes the index of sharers from the tag arrays, and has the home remember lines, after the tag
-    /// arrays were read from a file. Throws Error if a line lies outside of the address space.
+    /// Lines for which the home assumes sharers although it may be that no cache holds them.
+    std::vector<Line> remembered() const { return home_->remembered(); }
+    /// The other state of the caches, of the prefetcher and of the home, as words.
+    std::vector<std::uint64_t> state() const;
+    /// Restores it. Throws Error if the words have another number.
+    void set_state(std::span<const std::uint64_t> words);
+    /// Recomputes the index of sharers from the contents of the caches, and has the home remember lines,
+    /// after both were read from a file. Throws Error if a line lies outside of the address space.
     void rebuild_sharers(const std::vector<Line>& remembered);
+    const Home& home() const { return *home_; }
+    Home& home() { return *home_; }
 
 private:
     static bool satisfies(const Cache& l1, Cache::Slot slot, Kind kind) {

@@ -57,6 +57,33 @@ void Player::set_clock(const Clock& clock) {
     base_ = clock.base;
 }
 
+std::vector<std::uint64_t> Player::state() const {
+    std::vector<std::uint64_t> words{cycles_, idle_ns_};
+    for (const Pace& pace : paces_) {
+        words.insert(words.end(), {pace.busy, pace.instructions, static_cast<std::uint64_t>(pace.lead)});
+    }
+    words.insert(words.end(), base_.begin(), base_.end());
+    return words;
+}
+
+std::span<const std::uint64_t> Player::set_state(std::span<const std::uint64_t> words) {
+    if (words.size() < state().size()) {
+        throw Error("holds an array of another size");
+    }
+    auto at = words.begin();
+    cycles_ = *at++;
+    idle_ns_ = *at++;
+    for (Pace& pace : paces_) {
+        pace.busy = *at++;
+        pace.instructions = *at++;
+        pace.lead = static_cast<std::int64_t>(*at++);
+    }
+    for (std::uint64_t& cycles : base_) {
+        cycles = *at++;
+    }
+    return {at, words.end()};
+}
+
 void Player::play(const Window& window) {
     begin(window);
     for (Observer* const observer : observers_) {

@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "memory/hierarchy.h"
@@ -61,7 +62,7 @@ public:
     };
     const std::vector<Pace>& paces() const { return paces_; }
 
-    /// State of the clock for a checkpoint, in units of 1/256 cycle.
+    /// State of the clock between two epochs, in units of 1/256 cycle.
     struct Clock {
         std::uint64_t cycles = 0;
         std::uint64_t idle_ns = 0;
@@ -70,6 +71,11 @@ public:
     };
     Clock clock() const { return {cycles_, idle_ns_, paces_, base_}; }
     void set_clock(const Clock& clock);
+    /// The same as words for a checkpoint.
+    std::vector<std::uint64_t> state() const;
+    /// Restores them from the first words, and returns the words that follow. Throws Error if there are too
+    /// few.
+    std::span<const std::uint64_t> set_state(std::span<const std::uint64_t> words);
 
 private:
     /// A processor's position in its stream. A processor that did not run in the epoch is not scheduled.

@@ -7,7 +7,7 @@ int main(int argc, char** argv) {
     using namespace s80::replay;
     return run_program(
         "s80-step",
-        {{"step", step_order, {"order", "machine", "protocol", "state", "lines"}},
+        {{"step", step_order, {"order", "machine", "protocol", "state", "save", "lines"}},
          {"count",
           count_order,
           {"order", "machine", "protocol", "state", "lines", "spare_cores", "spare_sets"}},

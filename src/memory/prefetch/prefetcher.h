@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A hardware prefetcher of the modelled machine.
 #pragma once
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "coherence/outcome.h"
@@ -17,6 +19,11 @@ public:
     /// should get now. Lines that the core holds, and lines outside of memory, are ignored. A prefetched line
     /// counts as a fill, but not as a miss, and no processor waits for it.
     virtual void observe(const Access& access, const Outcome& outcome, std::vector<Line>& lines) = 0;
+
+    /// The prefetcher's state between two epochs, as words for a checkpoint.
+    virtual std::vector<std::uint64_t> state() const { return {}; }
+    /// Restores it. Returns false if the number of words does not match.
+    [[nodiscard]] virtual bool set_state(std::span<const std::uint64_t> words) { return words.empty(); }
 };
 
 /// The prefetcher that the machine file names (`prefetcher.kind`); none if it names none. Throws Error if the
