@@ -58,13 +58,25 @@ def compiled(source: Path, build: Path) -> Side:
 
 
 def extract(commit: str, folder: Path) -> None:
-    """Write the files of the commit into an empty folder. UserError if the commit does not exist."""
-    done = subprocess.run(["git", "archive", commit], cwd=paths.ROOT, capture_output=True)
-    if done.returncode:
+    """Write the files of the commit into a folder, unless they are there. UserError if the commit does not exist.
+
+    The files get the time of this call: with the commit's times, files that differ from those of another commit, which
+    the folder had before, would look older than its compiled objects.
+    """
+    named = subprocess.run(
+        ["git", "rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}"], cwd=paths.ROOT, capture_output=True
+    )
+    if named.returncode:
         raise UserError(f"BASE={commit} is not a commit of this repository: name a commit, a branch or a tag")
+    stamp = folder.with_suffix(".commit")
+    if stamp.exists() and stamp.read_bytes() == named.stdout:
+        return
+    stamp.unlink(missing_ok=True)
+    archive = subprocess.run(["git", "archive", commit], cwd=paths.ROOT, capture_output=True, check=True)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    subprocess.run(["tar", "-x", "-C", folder], input=done.stdout, check=True)
+    subprocess.run(["tar", "-x", "-m", "-C", folder], input=archive.stdout, check=True)
+    stamp.write_bytes(named.stdout)
 
 
 def both_sides(parser: argparse.ArgumentParser, commit: str) -> tuple[Side, Side]:
