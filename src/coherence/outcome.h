@@ -16,7 +16,7 @@ struct Outcome {
     unsigned stall = 0;                   ///< cycles
     Place place = Place::l1;              ///< from where the data came
     StateClass state = StateClass::none;  ///< of the supplier's copy before the access
-    CoreNumber supplier = kNobody;      ///< the core that sent data; nobody: memory did, or none moved
+    CoreNumber supplier = kNobody;        ///< the core that sent data; nobody: memory did, or none moved
     Bus request = Bus::none;              ///< what the requester asked of the other cores and memory
     CoreSet had_copies;                   ///< sharers: other cores that had a copy before the request
 
