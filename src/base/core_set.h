@@ -84,30 +84,29 @@ public:
 
     class Iterator {
     public:
-        constexpr Iterator(const std::array<Word, kWords>& words, unsigned at) : left_(words), at_(at) {
-            skip();
-        }
+        constexpr explicit Iterator(const std::array<Word, kWords>& words) : left_(words) {}
         constexpr unsigned operator*() const {
-            return at_ * kWordBits + static_cast<unsigned>(std::countr_zero(left_[at_]));
+            return first() * kWordBits + static_cast<unsigned>(std::countr_zero(left_[first()]));
         }
         constexpr Iterator& operator++() {
-            left_[at_] &= left_[at_] - 1;
-            skip();
+            left_[first()] &= left_[first()] - 1;
             return *this;
         }
-        constexpr bool operator==(const Iterator& other) const { return at_ == other.at_; }
+        constexpr bool operator==(const Iterator&) const = default;
 
     private:
-        constexpr void skip() {
-            while (at_ != kWords && left_[at_] == 0) {
-                ++at_;
+        /// The first word that is not empty; there is one.
+        constexpr unsigned first() const {
+            unsigned at = 0;
+            while (at + 1 < kWords && left_[at] == 0) {
+                ++at;
             }
+            return at;
         }
         std::array<Word, kWords> left_;
-        unsigned at_;  ///< the first word that is not empty
     };
-    constexpr Iterator begin() const { return {words_, 0}; }
-    constexpr Iterator end() const { return {{}, kWords}; }
+    constexpr Iterator begin() const { return Iterator(words_); }
+    constexpr Iterator end() const { return Iterator({}); }
 
 private:
     static constexpr unsigned index(unsigned core) { return kWords == 1 ? 0 : core / kWordBits; }

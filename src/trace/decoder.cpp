@@ -143,7 +143,10 @@ model::CoreSet Decoder::take_set(Cursor& in) const {
 /// Edges in a file of a small machine have fewer bits for the processor than this program's edges.
 void Decoder::widen_edges(model::Stream& stream) const {
     const unsigned bits = model::file_core_bits(lasts_.size());
-    for (std::size_t i = 0; bits != model::kCoreBits && i < stream.size; ++i) {
+    if (bits == model::kCoreBits) {
+        return;
+    }
+    for (std::size_t i = 0; i < stream.size; ++i) {
         if (Event& event = stream.events[i]; event.op == Op::after) {
             event.set_edge(model::Edge::of(event.line, bits));
         }
