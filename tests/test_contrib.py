@@ -19,7 +19,7 @@ MODULES = next((file for file in Path("/usr/lib").glob("**/modulecmd.tcl")), Non
 
 @pytest.mark.skipif(MODULES is None, reason="Debian's environment-modules is not installed")
 @pytest.mark.parametrize("lab", [None, "elsewhere"])
-def test_a_loaded_module_has_the_command_and_a_lab_of_ones_own(tmp_path: Path, lab: str | None) -> None:
+def test_environment_module_provides_the_command_and_lab_variables(tmp_path: Path, lab: str | None) -> None:
     place = tmp_path / (lab or "s80lab")
     environment = {
         "HOME": str(tmp_path),
@@ -36,13 +36,13 @@ def test_a_loaded_module_has_the_command_and_a_lab_of_ones_own(tmp_path: Path, l
     assert {f"S80LAB_{name}={place / folder}" for name, folder in parts.items()} <= set(done.stdout.splitlines())
 
 
-def test_the_command_is_called_through_links_too(tmp_path: Path) -> None:
+def test_command_can_be_called_through_a_link(tmp_path: Path) -> None:
     (tmp_path / "s80lab").symlink_to(CONTRIB / "bin" / "s80lab")
     said = subprocess.run([tmp_path / "s80lab", "--version"], capture_output=True, text=True, check=True)
     assert said.stdout == f"s80lab {__version__}\n"
 
 
-def test_what_the_container_names_is_there() -> None:
+def test_containerfile_names_existing_targets_and_variables() -> None:
     text = (CONTRIB / "Containerfile").read_text()
     assert "FROM debian:12\n" in text and "PATH=/opt/s80lab/contrib/bin:" in text
     for name in ("CHECKPOINTS", "CAPTURES", "RESULTS", "PROOFS"):
@@ -51,7 +51,7 @@ def test_what_the_container_names_is_there() -> None:
     assert "make build" in text and "\nbuild: " in (paths.ROOT / "Makefile").read_text()
 
 
-def test_the_container_has_the_sources_alone() -> None:
+def test_container_contains_sources_only() -> None:
     """What the checkout has built is of its own folder: the environment would not start in another."""
     ignored = (paths.ROOT / ".containerignore").read_text().splitlines()
     made = [line for line in (paths.ROOT / ".gitignore").read_text().splitlines() if line.startswith("/")]

@@ -35,11 +35,11 @@ def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, s
     return {case.attrib["name"]: (case.attrib["status"], case.findtext("system-out", "")) for case in cases}
 
 
-def test_there_are_cpp_tests() -> None:
+def test_ctest_knows_cpp_tests() -> None:
     assert names(), f"{FOLDER} knows no tests: run `make build`"
 
 
 @pytest.mark.parametrize("name", names())
-def test_cpp(name: str, verdicts: dict[str, tuple[str, str]]) -> None:
+def test_cpp_test_passes(name: str, verdicts: dict[str, tuple[str, str]]) -> None:
     status, output = verdicts[name]
     assert status == "run", output

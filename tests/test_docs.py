@@ -86,7 +86,7 @@ def words(command: Any, name: str) -> Iterator[str]:
         yield from words(part, f"{name} {part.name}")
 
 
-def test_every_document_has_a_page_with_its_links(site: Path, pages: dict[Path, Page]) -> None:
+def test_documents_have_pages_with_their_links(site: Path, pages: dict[Path, Page]) -> None:
     names = [file.relative_to(paths.ROOT) for file in (paths.ROOT / "docs").rglob("*.md") if file.parent.name != "site"]
     assert len(names) > 20
     for name in (*names, *map(Path, ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "results/README.md"))):
@@ -100,14 +100,14 @@ def test_folders_are_their_readme_or_plain(site: Path, pages: dict[Path, Page]) 
     assert not any(link.endswith("configs/gem5") for link in pages[site / "docs" / "reference" / "gem5.html"].own)
 
 
-def test_the_front_page_is_the_readme(site: Path, pages: dict[Path, Page]) -> None:
+def test_front_page_is_the_readme(site: Path, pages: dict[Path, Page]) -> None:
     headings = re.findall(r"^##? (.*)$", (paths.ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
     front = pages[site / "index.html"]
     assert f"<h1>{headings[0]}<" in front.file.read_text(encoding="utf-8")
     assert [heading for heading in headings if heading not in front.text] == []
 
 
-def test_every_command_is_told(site: Path, pages: dict[Path, Page]) -> None:
+def test_commands_page_lists_all_commands(site: Path, pages: dict[Path, Page]) -> None:
     text = " ".join(pages[site / "docs" / "reference" / "commands.html"].text.split())
     wanted = list(words(get_command(app), "s80lab"))
     assert "s80lab trace step [OPTIONS]" in wanted
@@ -120,14 +120,14 @@ def test_diagrams_are_shown_and_lead_to_themselves_in_full(site: Path, pages: di
         assert {(tag, f"../../../_images/{protocol.name}") for tag in ("a", "img")} <= shown
 
 
-def test_nothing_is_fetched_from_elsewhere(site: Path, pages: dict[Path, Page]) -> None:
+def test_pages_fetch_no_external_resources(site: Path, pages: dict[Path, Page]) -> None:
     for page in pages.values():
         fetched = [link for tag, link in page.references if tag in FETCHED]
         assert [link for link in fetched if urlsplit(link).netloc] == []
     assert [file for file in (*site.rglob("*.css"), *pages) if OUTSIDE.search(file.read_text(encoding="utf-8"))] == []
 
 
-def test_every_reference_leads_somewhere(pages: dict[Path, Page]) -> None:
+def test_page_references_all_resolve(pages: dict[Path, Page]) -> None:
     broken = []
     for page in pages.values():
         for _, link in page.references:
@@ -142,12 +142,12 @@ def test_every_reference_leads_somewhere(pages: dict[Path, Page]) -> None:
     assert broken == []
 
 
-def test_the_machine_does_not_show(pages: dict[Path, Page]) -> None:
+def test_pages_do_not_contain_the_checkout_path(pages: dict[Path, Page]) -> None:
     checkout = re.compile(rf"(?<![\w./-]){re.escape(str(paths.ROOT))}\b")
     assert [file for file in pages if checkout.search(file.read_text(encoding="utf-8"))] == []
 
 
-def test_the_same_pages_each_time(site: Path, tmp_path: Path) -> None:
+def test_pages_have_equal_bytes_when_built_again(site: Path, tmp_path: Path) -> None:
     again = build(tmp_path)
     first, second = (
         {file.relative_to(root): file.read_bytes() for file in root.rglob("*") if file.is_file()}

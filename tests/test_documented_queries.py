@@ -231,7 +231,7 @@ def documented() -> set[str]:
     return found - {"SQL", "SELECT ..."}
 
 
-def test_every_documented_query_has_expected_values() -> None:
+def test_documented_queries_all_have_expected_values() -> None:
     assert documented() == set(EXPECTED)
 
 

@@ -112,13 +112,13 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tree
 
 
-def test_the_copy_is_what_runs(tree: Path) -> None:
+def test_copied_tree_is_the_imported_package(tree: Path) -> None:
     run(tree, f"{sys.executable} -c 'import s80lab; print(s80lab.__file__)' | grep -qF {tree}/")
 
 
 # Later sections use what earlier ones have made, as a reader would.
 @pytest.mark.parametrize("section", sections(), ids=lambda section: section.title)
-def test_it_is_done_as_it_says(section: Section, tree: Path) -> None:
+def test_extending_guide_section_works_as_written(section: Section, tree: Path) -> None:
     section.follow(tree)
 
 

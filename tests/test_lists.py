@@ -68,7 +68,7 @@ def test_sources_of_the_lesson_follow_the_list_of_cmake(tmp_path: Path) -> None:
     assert sources(tmp_path, "s80-step") == before | {"src/warm/added_warm.cpp", "src/memory/added_memory.cpp"}
 
 
-def test_every_folder_with_a_cmake_list_is_built() -> None:
+def test_folders_with_a_cmake_list_are_built() -> None:
     """The root's list of folders, and those that a listed folder adds. workloads/CMakeLists.txt is for Buildroot."""
     folders = [str(Path(name).parent) for name in tracked("*CMakeLists.txt") if name != "workloads/CMakeLists.txt"]
     assert len(folders) > 20
@@ -76,7 +76,7 @@ def test_every_folder_with_a_cmake_list_is_built() -> None:
     assert [name for name in folders if not (BUILD_FOLDER / name / "cmake_install.cmake").exists()] == []
 
 
-def test_every_source_of_the_model_and_the_plugin_is_compiled() -> None:
+def test_sources_of_model_and_plugin_are_compiled() -> None:
     commands = json.loads((BUILD_FOLDER / "compile_commands.json").read_text())
     compiled = {
         str(Path(command["file"]).relative_to(paths.ROOT))
@@ -117,7 +117,7 @@ def test_make_targets_that_contributing_names_exist() -> None:
     assert rows <= set(re.findall(r"^([a-z-]+):.* ## ", text("Makefile"), re.MULTILINE))
 
 
-def test_every_script_has_a_row() -> None:
+def test_scripts_all_have_a_row_in_the_readme() -> None:
     files = {Path(name).parts[1] for name in tracked("scripts/*")} - {"README.md", "s80lab"}
     rows = re.findall(r"^\| (`.*?`) \|", text("scripts/README.md"), re.MULTILINE)
     assert {name for row in rows for name in re.findall(r"`([^`]+)`", row)} - {"s80lab/"} == files
@@ -145,7 +145,7 @@ def test_links_of_documents_lead_to_files_in_git() -> None:
         ("requirements-dev.lock", ["dev"]),
     ],
 )
-def test_every_dependency_is_locked(lock: str, extras: list[str]) -> None:
+def test_dependencies_are_locked(lock: str, extras: list[str]) -> None:
     project = tomllib.loads(text("pyproject.toml"))["project"]
     groups = {"": project["dependencies"], **project["optional-dependencies"]}
     wanted = {re.split(r"[<>=!~\[ ]", name)[0] for extra in extras for name in groups[extra]}
@@ -153,7 +153,7 @@ def test_every_dependency_is_locked(lock: str, extras: list[str]) -> None:
     assert set(map(canonical, wanted)) <= set(map(canonical, locked))
 
 
-def test_every_compiled_program_of_the_laboratory_is_in_the_wheel() -> None:
+def test_compiled_programs_match_the_names_packed_in_the_wheel() -> None:
     listing = subprocess.run(
         ["ninja", "-C", str(BUILD_FOLDER), "-t", "query", "programs"], capture_output=True, text=True, check=True
     )

@@ -20,7 +20,7 @@ FOLDERS = ("configs", "disk-images", "scripts", "src", "studies", "tests", "work
 SUFFIXES = (".py", ".cpp", ".h", ".hpp", ".toml")
 
 
-def test_there_is_one_version() -> None:
+def test_version_is_equal_in_package_citation_and_command() -> None:
     cited = re.search(r"^version: (.*)$", (paths.ROOT / "CITATION.cff").read_text(), re.MULTILINE)
     assert cited and cited[1] == __version__
     said = subprocess.run([sys.executable, "-m", "s80lab", "--version"], capture_output=True, text=True, check=True)
@@ -28,22 +28,22 @@ def test_there_is_one_version() -> None:
 
 
 @pytest.mark.parametrize("room", ROOMS, ids=lambda room: str(room.relative_to(PACKAGE)))
-def test_every_room_says_what_is_in_it(room: Path) -> None:
+def test_packages_have_a_docstring(room: Path) -> None:
     assert len(ast.get_docstring(ast.parse((room / "__init__.py").read_text())) or "") > 40
 
 
-def test_the_package_shows_its_rooms_at_its_top() -> None:
+def test_package_root_has_at_most_18_entries() -> None:
     assert len([entry for entry in PACKAGE.iterdir() if entry.name != "__pycache__"]) <= 18
 
 
-def test_every_source_has_its_licence() -> None:
+def test_sources_all_have_a_licence_line() -> None:
     files = [file for folder in FOLDERS for file in (paths.ROOT / folder).rglob("*") if file.suffix in SUFFIXES]
     sources = [file for file in files if "data" not in file.parts and "found" not in file.parts]
     assert len(sources) > 400
     assert [file for file in sources if "SPDX-License-Identifier" not in file.read_text()[:400]] == []
 
 
-def test_no_test_names_a_folder_that_a_machine_may_have() -> None:
+def test_tests_name_no_path_that_a_host_may_have() -> None:
     """A path below /dev/null exists on no machine; `/nowhere` does on some, and a test would then write into it."""
     files = [file for file in (paths.ROOT / "tests").rglob("*") if file.suffix in (".cpp", ".h", ".py")]
     named = re.compile(r"/(?:nowhere|nonexistent)\b")

@@ -80,7 +80,7 @@ def test_ctrl_c_ends_what_the_tests_have_started(tmp_path: Path) -> None:
     assert not Path("/proc", (tmp_path / "pid").read_text().strip()).exists()
 
 
-def test_the_longest_part_begins_first(tmp_path: Path) -> None:
+def test_longest_test_part_begins_first(tmp_path: Path) -> None:
     (tmp_path / "test_runs.py").write_text(MARK)
     (tmp_path / "test_other.py").write_text("")
     names = [part(tmp_path, f"test_{name}.py::test_it[a::b]") for name in ("other", "runs")]
@@ -88,7 +88,7 @@ def test_the_longest_part_begins_first(tmp_path: Path) -> None:
     assert [file for file in LONG if not (paths.ROOT / file).is_file()] == []
 
 
-def test_no_two_processes_get_the_same_folder(tmp_path: Path) -> None:
+def test_processes_get_different_folders(tmp_path: Path) -> None:
     with own_folder(tmp_path) as first:
         with own_folder(tmp_path) as second:
             assert [first.name, second.name] == ["1", "2"]

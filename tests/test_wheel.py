@@ -123,11 +123,11 @@ def on_any_system(installed: Installed, tmp_path_factory: pytest.TempPathFactory
     return OnAnySystem(build_wheel("wheel-any", "any", folder), installed, folder / "packages")
 
 
-def test_it_proves_every_protocol(installed: Installed) -> None:
+def test_wheel_proves_all_shipped_protocols(installed: Installed) -> None:
     assert installed.call("protocol", "check", "--all").count(": proven for 3 caches") == 8
 
 
-def test_it_steps_through_a_lesson(installed: Installed) -> None:
+def test_wheel_steps_through_a_teaching_trace(installed: Installed) -> None:
     said = installed.call("trace", "step", "docs/traces/migratory.trace", "--protocol", "hammer")
     assert "A = line 0x" in said
 
@@ -153,21 +153,21 @@ def test_python_reads_what_comes_with_it(installed: Installed) -> None:
     assert installed.python(code) == f"{there}\n"
 
 
-def test_a_protocol_of_the_lab_is_found_and_proven(installed: Installed) -> None:
+def test_protocol_added_to_the_lab_is_found_and_proven(installed: Installed) -> None:
     installed.call("protocol", "new", "mine")
     assert (installed.lab / "configs" / "protocols" / "mine.toml").is_file()
     assert "mine: proven" in installed.call("protocol", "check", "mine")
     (installed.lab / "configs" / "protocols" / "mine.toml").unlink()
 
 
-def test_a_lab_is_found_from_below_and_by_the_environment(installed: Installed, tmp_path: Path) -> None:
+def test_lab_is_found_from_a_subfolder_and_by_the_environment(installed: Installed, tmp_path: Path) -> None:
     below = installed.lab / "docs" / "traces"
     assert str(installed.lab / "build") in installed.call("doctor", here=below, code=1)
     elsewhere = installed.call("doctor", here=tmp_path, code=1, S80LAB_HOME=str(installed.lab))
     assert str(installed.lab / "build") in elsewhere
 
 
-def test_a_folder_in_use_is_no_new_lab(installed: Installed, tmp_path: Path) -> None:
+def test_folder_in_use_is_refused_for_a_new_lab(installed: Installed, tmp_path: Path) -> None:
     (tmp_path / "mail").write_text("mine")
     said = installed.call("init", str(tmp_path), code=2)
     assert said == f"s80lab: {tmp_path} is not empty: name a new or empty folder\n"
@@ -181,7 +181,7 @@ def test_wheel_for_any_system_contains_no_compiled_program(on_any_system: OnAnyS
     assert on_any_system.python("import s80lab; print(s80lab.__file__)").startswith(str(on_any_system.folder))
 
 
-def test_any_system_lacks_the_modules_of_linux(on_any_system: OnAnySystem) -> None:
+def test_simulated_non_linux_system_lacks_the_linux_modules(on_any_system: OnAnySystem) -> None:
     """Otherwise the tests below would show nothing."""
     code = """
 import os
@@ -245,7 +245,7 @@ def test_command_without_file_locks_says_that_it_needs_linux(on_any_system: OnAn
 
 
 @pytest.mark.guest
-def test_its_run_is_the_checkouts_run(installed: Installed, whole: Lab) -> None:
+def test_installed_package_gives_the_run_of_the_checkout(installed: Installed, whole: Lab) -> None:
     """The same image and checkpoints give the same bytes, wherever the package lies."""
     (installed.lab / "build").mkdir(exist_ok=True)
     for part in ("image", "qemu"):

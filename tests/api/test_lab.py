@@ -40,19 +40,19 @@ def lab(measured: CommandLine, monkeypatch: pytest.MonkeyPatch) -> Lab:
 @pytest.mark.parametrize(
     "module", [s80lab.api.lab, s80lab.api.runs, s80lab.api.runs], ids=lambda module: module.__name__
 )
-def test_examples(lab: Lab, module: ModuleType) -> None:
+def test_docstring_examples_print_what_they_show(lab: Lab, module: ModuleType) -> None:
     done = doctest.testmod(module, extraglobs={"lab": lab}, optionflags=doctest.NORMALIZE_WHITESPACE)
     assert done.attempted > 1 and done.failed == 0
 
 
-def test_another_lab_is_read_where_it_lies(lab: Lab) -> None:
+def test_lab_of_a_different_folder_can_be_read_but_not_explored(lab: Lab) -> None:
     other = Lab(lab.results.parent)
     assert len(other.runs("imape").results()) == 3
     with pytest.raises(UserError, match="works only in the lab that the command `s80lab` uses"):
         other.explore("capture", "protocol=mesi")
 
 
-def test_an_estimate_is_the_reports(lab: Lab) -> None:
+def test_estimate_equals_that_of_the_report(lab: Lab) -> None:
     runs = lab.runs("imape")
     (group,) = runs.groups()
     expected = group.estimate("cpi.all")
@@ -197,7 +197,7 @@ def test_profile_of_a_run_without_one_is_refused(lab: Lab) -> None:
         lab.runs("imape")[0].profile()
 
 
-def test_a_report_over_runs_of_ones_own_choice(lab: Lab, tmp_path: Path) -> None:
+def test_report_of_selected_runs_is_written(lab: Lab, tmp_path: Path) -> None:
     page = lab.runs(seed=1)[:1].report(tmp_path / "mine", "Mine")
     assert "Mine" in page.read_text(encoding="utf-8")
 
@@ -217,12 +217,12 @@ def test_a_report_over_runs_of_ones_own_choice(lab: Lab, tmp_path: Path) -> None
         (lambda lab: lab.query("DELETE FROM run"), "the SQL query failed"),
     ],
 )
-def test_one_sentence(lab: Lab, wrong: Any, sentence: str) -> None:
+def test_wrong_calls_give_one_sentence(lab: Lab, wrong: Any, sentence: str) -> None:
     with pytest.raises(UserError, match=sentence):
         wrong(lab)
 
 
-def test_without_pandas_one_sentence(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_pandas_gives_one_sentence(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     real = builtins.__import__
 
     def without(name: str, *rest: Any) -> Any:

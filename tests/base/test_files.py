@@ -218,7 +218,7 @@ def test_file_that_cannot_be_created_leaves_no_folders(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_only_regular_files_of_bounded_size_are_read(tmp_path: Path) -> None:
+def test_read_regular_accepts_only_regular_files_of_bounded_size(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("text")
     assert read_regular(tmp_path / "file", 4) == b"text"
     os.mkfifo(tmp_path / "pipe")
@@ -234,7 +234,7 @@ def test_only_regular_files_of_bounded_size_are_read(tmp_path: Path) -> None:
             read_regular(tmp_path / name, most)
 
 
-def test_only_whole_lines_and_each_once(tmp_path: Path) -> None:
+def test_follower_gives_complete_lines_once(tmp_path: Path) -> None:
     path = tmp_path / "log"
     follower = Follower(path)
     assert follower.lines() == []

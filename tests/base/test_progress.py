@@ -122,7 +122,7 @@ def test_terminal_remark_is_broken_at_a_blank(terminal: Board) -> None:
     ]
 
 
-def test_every_stage_in_the_source_fits_beside_a_name_at_80_columns() -> None:
+def test_stage_texts_fit_beside_a_name_at_80_columns() -> None:
     texts = [
         call.args[0].value
         for file in paths.PACKAGE.rglob("*.py")
@@ -236,11 +236,11 @@ def test_tally_does_not_count_a_piece_that_failed(log: Board) -> None:
     assert tally.line() == "0 of 2 runs, about 2 min left"
 
 
-def test_clock() -> None:
+def test_clock_shows_minutes_and_seconds() -> None:
     assert [clock(seconds) for seconds in (0, 59.6, 3600)] == ["0:00", "1:00", "60:00"]
 
 
-def test_about() -> None:
+def test_about_rounds_the_time_by_its_size() -> None:
     assert [about(seconds) for seconds in (3, 44, 90, 840, 9000)] == [
         "about 10 s",
         "about 40 s",
@@ -250,7 +250,7 @@ def test_about() -> None:
     ]
 
 
-def test_shorten() -> None:
+def test_shorten_replaces_the_middle_of_a_long_name() -> None:
     assert [shorten("imapb seed 12", width) for width in (13, 12, 7, 3)] == [
         "imapb seed 12",
         "imapb...d 12",

@@ -20,7 +20,7 @@ def test_shards_are_even_and_hold_each_item_once(of: int) -> None:
     assert max(lengths) - min(lengths) <= 1
 
 
-def test_the_order_is_that_of_the_hashes() -> None:
+def test_shard_order_is_that_of_the_hashes() -> None:
     hashes = {"a": "3", "b": "1", "c": "2", "d": "1"}
     found = by_hash(["a", "b", "c", "d"], hashes.__getitem__)
     assert list(found.items()) == [("1", "b"), ("2", "c"), ("3", "a")]
@@ -28,7 +28,7 @@ def test_the_order_is_that_of_the_hashes() -> None:
 
 
 @pytest.mark.parametrize("text", ["1/1", "3/10", "10/10"])
-def test_a_shard_is_read_as_it_is_written(text: str) -> None:
+def test_shard_is_parsed_as_written(text: str) -> None:
     assert str(parse_shard(text)) == text
 
 
@@ -45,7 +45,7 @@ def test_a_shard_is_read_as_it_is_written(text: str) -> None:
         ("1/" + "9" * 5000, "write I/N"),
     ],
 )
-def test_what_is_no_shard_is_refused(text: str, sentence: str) -> None:
+def test_malformed_shard_is_refused(text: str, sentence: str) -> None:
     with pytest.raises(UserError) as caught:
         parse_shard(text)
     assert sentence in str(caught.value)

@@ -33,14 +33,14 @@ def copy(folder: Path) -> Path:
     return asyncio.run(staged(folder, "key", hashes, file_hash, lambda: None))
 
 
-def test_what_a_killed_copy_left_goes_with_the_next(stage: Path, tmp_path: Path) -> None:
+def test_copy_removes_remains_of_a_killed_copy(stage: Path, tmp_path: Path) -> None:
     """It may be gigabytes of a guest's memory."""
     leave_partial(stage / "dead")
     copy(tmp_path / "source")
     assert not list(stage.glob(".partial-*"))
 
 
-def test_a_copy_that_somebody_has_thinned_out_is_made_anew(stage: Path, tmp_path: Path) -> None:
+def test_incomplete_copy_is_copied_again(stage: Path, tmp_path: Path) -> None:
     """As hosts do with old files on such disks."""
     made = copy(tmp_path / "source")
     (made / "two").unlink()

@@ -78,7 +78,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_a_whole_folder_appears(tmp_path: Path) -> None:
+def test_staged_folder_appears_when_complete(tmp_path: Path) -> None:
     with staging(tmp_path / "run") as partial:
         (partial / "file").write_text("x")
         assert not (tmp_path / "run").exists()
@@ -86,20 +86,20 @@ def test_a_whole_folder_appears(tmp_path: Path) -> None:
     assert names(tmp_path / "run") == ["file"]
 
 
-def test_a_failed_one_leaves_nothing(tmp_path: Path) -> None:
+def test_failed_staging_leaves_no_folder(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError), staging(tmp_path / "run"):
         raise RuntimeError
     assert names(tmp_path) == []
 
 
-def test_a_second_one_takes_the_place_of_the_first(tmp_path: Path) -> None:
+def test_second_staged_folder_replaces_the_first(tmp_path: Path) -> None:
     for text in ("old", "new"):
         with staging(tmp_path / "run") as partial:
             (partial / text).write_text(text)
     assert names(tmp_path / "run") == ["new"]
 
 
-def test_a_kill_in_a_replacement_leaves_no_half_removed_folder(tmp_path: Path) -> None:
+def test_killed_replacement_leaves_no_half_removed_folder(tmp_path: Path) -> None:
     """The process kills itself when it removes its second file."""
     (tmp_path / "run").mkdir()
     for name in ("a", "b", "c"):
@@ -112,7 +112,7 @@ def test_a_kill_in_a_replacement_leaves_no_half_removed_folder(tmp_path: Path) -
     assert names(tmp_path) == ["other", "run"]
 
 
-def test_what_a_killed_maker_left_is_swept_and_a_living_ones_is_not(tmp_path: Path) -> None:
+def test_partial_folder_of_a_killed_process_is_removed_and_that_of_a_live_one_kept(tmp_path: Path) -> None:
     makers = [
         subprocess.Popen(
             [sys.executable, "-c", HOLDER, tmp_path / name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -158,7 +158,7 @@ def test_sweep_does_not_touch_a_link_with_the_name_of_a_partial_folder(tmp_path:
     assert sweep(tmp_path) == [] and (tmp_path / "folder").is_dir()
 
 
-def test_what_another_host_has_in_hand_is_left_alone(tmp_path: Path) -> None:
+def test_partial_folder_of_a_different_host_is_kept(tmp_path: Path) -> None:
     """Whose lock may not be seen here."""
     (tmp_path / ".partial-run-abcdefgh@elsewhere").mkdir()
     assert sweep(tmp_path) == []
@@ -167,7 +167,7 @@ def test_what_another_host_has_in_hand_is_left_alone(tmp_path: Path) -> None:
     assert names(tmp_path) == [".partial-run-abcdefgh@elsewhere", "run"]
 
 
-def test_the_second_holder_of_a_lock_waits_and_says_so(tmp_path: Path) -> None:
+def test_second_holder_of_a_lock_reports_and_waits(tmp_path: Path) -> None:
     order: list[str] = []
 
     async def hold(name: str, seconds: float) -> None:
@@ -192,7 +192,7 @@ with scratch() as folder:
 """
 
 
-def test_a_scratch_folder_goes_with_its_block_and_a_killed_makers_with_the_next(
+def test_scratch_folder_is_removed_at_its_end_or_by_the_next_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
@@ -211,7 +211,7 @@ def test_a_scratch_folder_goes_with_its_block_and_a_killed_makers_with_the_next(
         assert not left.exists()
 
 
-def test_the_place_of_scratch_folders_is_the_users_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scratch_folder_of_a_different_user_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / f"s80lab-{os.getuid()}").symlink_to(tmp_path / "elsewhere")
@@ -219,7 +219,7 @@ def test_the_place_of_scratch_folders_is_the_users_own(tmp_path: Path, monkeypat
         pass
 
 
-def test_an_interruption_waits_for_a_thread_that_writes(tmp_path: Path) -> None:
+def test_interruption_waits_for_a_writing_thread(tmp_path: Path) -> None:
     begun, go_on = threading.Event(), threading.Event()
 
     def write(folder: Path) -> None:

@@ -20,7 +20,7 @@ x = 1
 '''
 
 
-def test_each_key_and_table_has_its_line() -> None:
+def test_key_lines_give_the_line_of_keys_and_tables() -> None:
     assert key_lines(TEXT) == {
         ("name",): 1,
         ("l2",): 2,
@@ -48,7 +48,7 @@ def test_new_values_replace_old_ones_and_comments_stay() -> None:
     assert content["l2"]["text"] == 'size = "no key"\n'
 
 
-def test_every_value_of_toml_is_written_and_read_again() -> None:
+def test_toml_values_are_read_as_written() -> None:
     text = 'a = [inf, -inf, 1e300, 1.5]\nb = {"x y" = {z = [{q = true}]}}\nc = 2026-01-01\nd = 12:00:00\n'
     text += 'e = "\\u2028\\u007f\\n"\n'
     content = tomllib.loads(text)

@@ -40,13 +40,13 @@ def both(beside: Lab) -> Manifest:
     return Manifest.model_validate_json((beside.captures / f"{name}.json").read_text())
 
 
-def test_the_full_one_replays_to_the_live_runs_bytes(both: Manifest) -> None:
+def test_full_capture_replays_to_the_bytes_of_the_live_run(both: Manifest) -> None:
     assert both.forms["full"].identical
     # The live run's stats.json holds rounded numbers, so equal bytes come out as nearly nothing.
     assert both.forms["full"].differences[ANY_SHARE] == pytest.approx(0, abs=1e-6)
 
 
-def test_the_filtered_one_is_small_and_near_the_live_run(both: Manifest) -> None:
+def test_filtered_capture_is_small_and_close_to_the_live_run(both: Manifest) -> None:
     full, filtered = both.forms["full"], both.forms["filtered"]
     assert filtered.events < full.events / 5
     assert (filtered.accesses, filtered.instructions) == (full.accesses, full.instructions)
@@ -55,7 +55,7 @@ def test_the_filtered_one_is_small_and_near_the_live_run(both: Manifest) -> None
     assert points is not None and points < 0.5
 
 
-def test_the_live_run_is_kept_beside_and_is_no_result(beside: Lab, both: Manifest) -> None:
+def test_live_run_of_a_capture_is_kept_outside_the_results(beside: Lab, both: Manifest) -> None:
     folder = beside.captures / both.name
     names = {path.name for path in folder.iterdir()}
     assert {"snapshots.jsonl", "transactions.json", "stats.json", "manifest.json", "report.html"} <= names
@@ -63,23 +63,23 @@ def test_the_live_run_is_kept_beside_and_is_no_result(beside: Lab, both: Manifes
     assert not (beside.results / "runs" / both.name).exists()
 
 
-def test_a_capture_that_is_there_is_not_recorded_again(beside: Lab, both: Manifest) -> None:
+def test_existing_capture_is_not_recorded_again(beside: Lab, both: Manifest) -> None:
     before = (beside.captures / both.name / "filtered.s80c").stat().st_mtime_ns
     assert f"capture: {both.name}" in beside.call(*CAPTURE)
     assert (beside.captures / both.name / "filtered.s80c").stat().st_mtime_ns == before
     assert f"{both.name}: whole" in beside.call("captures", "verify")
 
 
-def test_one_file_cannot_hold_two_forms(beside: Lab) -> None:
+def test_out_file_for_both_forms_is_refused(beside: Lab) -> None:
     assert "--form both makes two files, but --out names one" in beside.call(*CAPTURE, "--out", "x.s80c", code=2)
 
 
-def test_its_own_replay_stands_beside_the_live_run(beside: Lab, both: Manifest) -> None:
+def test_replay_report_compares_with_the_live_run(beside: Lab, both: Manifest) -> None:
     said = beside.call("replay", both.name, "--form", "full")
     assert "imapb · tiny · replay: " in said and "imapb · tiny · qemu: " in said
 
 
-def test_what_filtering_loses_becomes_a_table(beside: Lab, both: Manifest, tmp_path: Path) -> None:
+def test_filter_error_command_writes_a_table_row_per_design(beside: Lab, both: Manifest, tmp_path: Path) -> None:
     out = tmp_path / "filter-error.json"
     grid = ("--vary", "protocol=mesi,hammer", "--vary", "l2.size=512KiB,8MiB")
     beside.call("filter-error", both.name, *grid, "--out", str(out))

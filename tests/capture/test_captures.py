@@ -105,7 +105,7 @@ def test_clients_that_follow_scripts_are_recorded_too(tmp_path: Path, monkeypatc
     assert (origin["clients"], origin["think_ms"]) == (32, 0.0)
 
 
-def test_a_replay_with_its_warm_up_is_not_the_one_without(drawn_file: Path, tmp_path: Path) -> None:
+def test_replay_with_warm_up_differs_in_design_key_from_one_without(drawn_file: Path, tmp_path: Path) -> None:
     """It may be warm, the other is not: a file that was copied out of the store has lost what lay beside it."""
     (tmp_path / "store").mkdir()
     files = [Path(shutil.copy(drawn_file, folder / "full.s80c")) for folder in (tmp_path, tmp_path / "store")]
@@ -116,7 +116,7 @@ def test_a_replay_with_its_warm_up_is_not_the_one_without(drawn_file: Path, tmp_
     assert design_key(alone, other) == design_key(beside, other)
 
 
-def test_what_a_killed_recording_left_goes_with_the_next(inside: Lab, drawn_file: Path) -> None:
+def test_recording_removes_remains_of_a_killed_recording(inside: Lab, drawn_file: Path) -> None:
     made = keep("imapb-tiny-a", drawn_file)
     leave_partial(STORE.folder("imapb-tiny-b"))
     recipe = cast(Recipe, SimpleNamespace(name=made.name, inputs=made.inputs))
@@ -125,7 +125,7 @@ def test_what_a_killed_recording_left_goes_with_the_next(inside: Lab, drawn_file
     assert inside.partial() == []
 
 
-def test_what_a_killed_import_left_goes_with_the_next(inside: Lab, drawn_file: Path, tmp_path: Path) -> None:
+def test_import_removes_remains_of_a_killed_import(inside: Lab, drawn_file: Path, tmp_path: Path) -> None:
     made = keep("imapb-tiny-a", drawn_file)
     lies = export(STORE, "imapb", tmp_path / "disk")
     leave_partial(STORE.folder("imapb-tiny-a"))
@@ -133,7 +133,7 @@ def test_what_a_killed_import_left_goes_with_the_next(inside: Lab, drawn_file: P
     assert inside.partial() == []
 
 
-def test_a_capture_is_opened_by_the_beginning_of_its_name(inside: Lab, drawn_file: Path) -> None:
+def test_capture_is_opened_by_unique_name_prefix(inside: Lab, drawn_file: Path) -> None:
     keep("imapb-tiny-a", drawn_file)
     keep("imape-tiny-b", drawn_file)
     opened = open_capture("imapb")
@@ -145,7 +145,7 @@ def test_a_capture_is_opened_by_the_beginning_of_its_name(inside: Lab, drawn_fil
         open_capture("raid")
 
 
-def test_a_form_that_was_not_recorded_is_refused_with_what_to_do(inside: Lab, drawn_file: Path) -> None:
+def test_form_that_was_not_recorded_is_refused_with_remedy(inside: Lab, drawn_file: Path) -> None:
     keep("imapb-tiny-a", drawn_file)
     with pytest.raises(
         UserError,
@@ -154,7 +154,7 @@ def test_a_form_that_was_not_recorded_is_refused_with_what_to_do(inside: Lab, dr
         open_capture("imapb", "filtered")
 
 
-def test_a_capture_without_its_file_is_refused(inside: Lab, drawn_file: Path) -> None:
+def test_capture_without_its_file_is_refused(inside: Lab, drawn_file: Path) -> None:
     keep("imapb-tiny-a", drawn_file)
     (inside.captures / "imapb-tiny-a" / "full.s80c").unlink()
     with pytest.raises(
@@ -211,7 +211,7 @@ def test_warm_capture_needs_a_hash_of_its_warm_up(inside: Lab, drawn_file: Path)
         ("ready", ["filtered"], 20 * GIGA, None, (9 * GIGA // 2, 20 * GIGA)),
     ],
 )
-def test_lengths(
+def test_capture_lengths_depend_on_stage_and_forms(
     stage: str, forms: list[Form], instructions: int | None, warm_up: int | None, expected: tuple[int, int]
 ) -> None:
     assert lengths(PHASES, stage, forms, instructions, warm_up) == expected

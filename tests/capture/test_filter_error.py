@@ -60,7 +60,7 @@ def test_differences_are_points_of_shares_and_percent_of_rates() -> None:
     assert found[ANY_SHARE] == pytest.approx(2)
 
 
-def test_a_full_capture_loses_nothing(full: Capture, table: Path) -> None:
+def test_full_capture_has_no_filter_error(full: Capture, table: Path) -> None:
     assert filter_error(full, resolve_design(full), table) is None
 
 
@@ -73,7 +73,7 @@ def test_a_full_capture_loses_nothing(full: Capture, table: Path) -> None:
         ("mesi", "64KiB", 0.3, "under mesi: misses serviced by memory +0.30 points"),
     ],
 )
-def test_the_next_smaller_l2_that_was_measured_speaks(
+def test_filter_error_is_that_of_the_next_smaller_measured_l2(
     filtered: Capture, table: Path, protocol: str, size: str, points: float, words: str
 ) -> None:
     found = filter_error(filtered, resolve_design(filtered, None, protocol, {"l2.size": size}), table)
@@ -90,7 +90,7 @@ def test_the_next_smaller_l2_that_was_measured_speaks(
         ("moesi", {"l2.inclusion": "exclusive"}, "exclusive L2 under moesi has not been measured"),
     ],
 )
-def test_what_was_not_measured_is_said(
+def test_filter_error_that_was_not_measured_is_stated(
     filtered: Capture, table: Path, protocol: str, settings: dict[str, object], words: str
 ) -> None:
     found = filter_error(filtered, resolve_design(filtered, None, protocol, settings), table)
@@ -108,12 +108,12 @@ def test_error_of_a_mail_server_is_not_stated_for_a_program(
     assert "measured with a mail server, not with this program" in found["statement"]
 
 
-def test_without_a_table_nothing_was_measured(filtered: Capture, tmp_path: Path) -> None:
+def test_filter_error_without_table_is_stated_as_not_measured(filtered: Capture, tmp_path: Path) -> None:
     found = filter_error(filtered, resolve_design(filtered), tmp_path / "missing.json")
     assert found is not None and "has not been measured" in found["statement"]
 
 
-def test_a_replay_that_is_there_says_what_has_been_measured_since(
+def test_existing_replay_is_updated_with_newly_measured_filter_error(
     inside: Lab, filtered: Capture, table: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The numbers are the full capture's here: what is stated is what matters."""
@@ -146,7 +146,7 @@ def test_write_table_writes_markdown_beside_a_file_but_not_beside_a_pipe(tmp_pat
     assert file.with_suffix(".md").read_bytes() == TABLE.with_suffix(".md").read_bytes()
 
 
-def test_a_table_of_another_version_is_refused(filtered: Capture, table: Path) -> None:
+def test_filter_error_table_of_other_schema_is_refused(filtered: Capture, table: Path) -> None:
     table.write_text(json.dumps({"schema": 2, "rows": []}))
     with pytest.raises(
         UserError,
@@ -156,7 +156,7 @@ def test_a_table_of_another_version_is_refused(filtered: Capture, table: Path) -
 
 
 @pytest.mark.skipif(not TABLE.is_file(), reason="the table has not been measured yet")
-def test_the_table_that_ships_covers_every_protocol_and_size() -> None:
+def test_shipped_filter_error_table_covers_protocols_and_sizes() -> None:
     rows = json.loads(TABLE.read_text())["rows"]
     sizes = {512 * KIB << step for step in range(6)}
     for protocol in ("msi", "mesi", "mosi", "moesi", "moesi-without-e", "mesif", "hammer"):

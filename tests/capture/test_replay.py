@@ -45,7 +45,7 @@ def test_capture_in_the_format_of_an_older_version_is_refused(drawn_file: Path, 
     assert lab.runs() == []
 
 
-def test_the_folder_is_a_whole_run(replayed: tuple[Lab, Path, str]) -> None:
+def test_replay_folder_is_a_whole_run(replayed: tuple[Lab, Path, str]) -> None:
     _, folder, _ = replayed
     names = {path.name for path in folder.iterdir()}
     assert {"manifest.json", "stats.json", "snapshots.jsonl", "report.html", "machine.toml", "protocol.toml"} <= names
@@ -57,7 +57,7 @@ def test_the_folder_is_a_whole_run(replayed: tuple[Lab, Path, str]) -> None:
     assert "sources_sum_to_misses" in manifest["identities"]
 
 
-def test_its_rows_say_what_was_replayed_on_what(replayed: tuple[Lab, Path, str]) -> None:
+def test_replay_rows_have_capture_design_and_traffic(replayed: tuple[Lab, Path, str]) -> None:
     lab, folder, _ = replayed
     sql = "SELECT id, engine, experiment, seed, capture, form, clients, think_ms FROM run"
     assert ask(lab, sql) == [(folder.name, "replay", "drawn", 7, "drawn", "full", None, None)]
@@ -75,7 +75,7 @@ def test_its_rows_say_what_was_replayed_on_what(replayed: tuple[Lab, Path, str])
     assert pki == pytest.approx((fills + writebacks + upgrades) / 100) == pytest.approx(traffic)
 
 
-def test_what_a_replay_cannot_know_is_said_and_not_shown(replayed: tuple[Lab, Path, str]) -> None:
+def test_replay_report_omits_response_times_and_throughput(replayed: tuple[Lab, Path, str]) -> None:
     lab, folder, said = replayed
     metrics = json.loads((folder / "stats.json").read_text())["metrics"]
     laws = ("interactive_law", "little_law", "utilisation_law")
@@ -89,7 +89,7 @@ def test_what_a_replay_cannot_know_is_said_and_not_shown(replayed: tuple[Lab, Pa
     assert not (folder / "figures" / "latency.svg").exists()
 
 
-def test_a_second_call_takes_what_is_there(replayed: tuple[Lab, Path, str], drawn_file: Path) -> None:
+def test_second_replay_call_reuses_the_existing_replay(replayed: tuple[Lab, Path, str], drawn_file: Path) -> None:
     lab, folder, _ = replayed
     before = folder.stat().st_mtime_ns
     assert "1 of them replayed already" in lab.call(
@@ -98,7 +98,7 @@ def test_a_second_call_takes_what_is_there(replayed: tuple[Lab, Path, str], draw
     assert (folder.stat().st_mtime_ns, lab.runs()) == (before, [folder])
 
 
-def test_a_replay_is_no_run_of_its_experiment(replayed: tuple[Lab, Path, str]) -> None:
+def test_replay_is_not_a_run_of_its_experiment(replayed: tuple[Lab, Path, str]) -> None:
     lab, folder, _ = replayed
     assert folder.name in lab.call("list")
     assert "contains no run of imapb with the design in the experiment's file" in lab.call("report", "imapb", code=2)
@@ -112,12 +112,12 @@ def refused(lab: Lab, *arguments: str) -> str:
     return " ".join(said.split())
 
 
-def test_a_corrupt_capture_is_refused_with_the_place(place: Lab, drawn_file: Path, tmp_path: Path) -> None:
+def test_corrupt_capture_is_refused_with_byte_offset(place: Lab, drawn_file: Path, tmp_path: Path) -> None:
     broken = damaged(drawn_file, tmp_path / "broken.s80c")
     assert "broken.s80c is corrupt: the checksum of a block does not match (byte " in refused(place, str(broken))
 
 
-def test_a_truncated_capture_is_refused(place: Lab, drawn_file: Path, tmp_path: Path) -> None:
+def test_truncated_capture_is_refused(place: Lab, drawn_file: Path, tmp_path: Path) -> None:
     short = damaged(drawn_file, tmp_path / "short.s80c", cut=100)
     assert "short.s80c is truncated" in refused(place, str(short))
 
@@ -132,7 +132,9 @@ def test_a_truncated_capture_is_refused(place: Lab, drawn_file: Path, tmp_path: 
         (["DRAWN", "--set", "l2.ways=3"], "l2.size = 65536 bytes in 3 ways"),
     ],
 )
-def test_what_cannot_be_replayed_is_refused(place: Lab, drawn_file: Path, arguments: list[str], sentence: str) -> None:
+def test_invalid_replay_arguments_are_refused(
+    place: Lab, drawn_file: Path, arguments: list[str], sentence: str
+) -> None:
     assert sentence in refused(place, *(str(drawn_file) if word == "DRAWN" else word for word in arguments))
 
 

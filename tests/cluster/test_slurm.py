@@ -17,7 +17,7 @@ GRID = (
 )
 
 
-def test_an_exploration_in_tasks(cluster: Slurm, shared: Lab, tmp_path: Path) -> None:
+def test_exploration_in_slurm_tasks_equals_the_local_exploration(cluster: Slurm, shared: Lab, tmp_path: Path) -> None:
     """One task is told to end as before its limit, a node dies with another and comes back."""
     capture = write_capture(tmp_path / "drawn.s80c", accesses=500_000)
     local = Lab(tmp_path / "checkpoints", tmp_path / "local" / "results")

@@ -36,7 +36,7 @@ SHIPPED = [find("file", folder, name) for folder in FOLDERS for name in names(fo
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_every_shipped_file_is_right(path: Path) -> None:
+def test_shipped_files_pass_check(path: Path) -> None:
     checked = check_file(path)
     assert checked.problems == () and checked.sentences()[0].startswith(
         f"{path.relative_to(paths.ROOT)}: right ({checked.kind} "
@@ -49,7 +49,7 @@ def test_file_elsewhere_is_recognised_by_its_keys(path: Path, tmp_path: Path) ->
     assert check_file(changed(tmp_path, path)).kind == kind
 
 
-def test_all_problems_of_a_machine_have_their_lines(tmp_path: Path) -> None:
+def test_check_gives_the_line_of_each_machine_problem(tmp_path: Path) -> None:
     path = changed(
         tmp_path,
         paths.MACHINES / "s80.toml",

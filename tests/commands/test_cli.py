@@ -53,7 +53,7 @@ def empty(tmp_path: Path) -> Lab:
         (["claims"], "contains no run of imapb, imape with the design in the experiment's file"),
     ],
 )
-def test_one_sentence(empty: Lab, arguments: list[str], sentence: str) -> None:
+def test_wrong_arguments_give_one_sentence(empty: Lab, arguments: list[str], sentence: str) -> None:
     said = empty.call(*arguments, code=2)
     assert said.startswith("s80lab: ")
     assert sentence in said
@@ -107,7 +107,7 @@ def test_doctor_finds_nothing_missing_where_the_image_is_built(lab: Lab) -> None
     )
 
 
-def test_what_draws_is_loaded_when_something_is_drawn() -> None:
+def test_plotting_modules_are_loaded_only_for_plots() -> None:
     """Most commands draw nothing."""
     code = (
         "import sys; from s80lab.commands.line.app import declarations; [one.worker() for one in declarations()]; "

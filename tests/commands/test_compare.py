@@ -136,7 +136,7 @@ def test_runs_are_compared_by_their_names(designs: Lab) -> None:
     assert found["first"]["label"] == a and found["second"]["observations"] == 3
 
 
-def test_one_boot_a_side_says_how_to_get_an_interval(designs: Lab) -> None:
+def test_compare_of_one_boot_per_side_suggests_more_boots(designs: Lab) -> None:
     printed = designs.call("compare", "imapb-small-s1-moesi-01", "imapb-small-s1-mesi-01")
     assert "not tested" in printed and "±" not in printed
     assert "because sides A and B have one boot." in " ".join(printed.split())
@@ -155,7 +155,7 @@ def test_row_without_a_difference_says_how_many_boots_would_show_one(made_runs: 
     assert "E share (E fills, of all fills):" not in text
 
 
-def test_missing_runs_are_made_on_request(
+def test_missing_runs_are_executed_on_request(
     made_runs: Path, empty: Lab, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The guest is left out: its pipeline is replaced by one that writes the runs of the plans."""

@@ -132,9 +132,9 @@ def test_reason_not_to_execute_concerns_an_example(prefix: str) -> None:
     assert any(example.startswith(prefix) for example in EXAMPLES)
 
 
-def test_every_example_fits_in_80_columns_of_help() -> None:
+def test_help_examples_fit_in_80_columns() -> None:
     assert [example for example in EXAMPLES if len(f"  {example}") > COLUMNS] == []
 
 
-def test_no_example_names_a_word_to_fill_in() -> None:
+def test_help_examples_have_no_placeholders() -> None:
     assert [example for example in EXAMPLES if "..." in example or "NAME" in example] == []

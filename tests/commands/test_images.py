@@ -35,7 +35,7 @@ def other(measured: Lab, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_the_latest_runs_are_on_the_experiments_image(other: Path) -> None:
+def test_latest_runs_are_those_on_the_image_of_the_experiment(other: Path) -> None:
     assert RunFolder(other.with_name("imape-2")).manifest["image"] == "debian"
     assert other not in latest_runs(["imape"], "tiny")
     assert latest_runs(["imape"], "tiny", changes=Changes(image="buildroot")) == [other]
@@ -43,7 +43,7 @@ def test_the_latest_runs_are_on_the_experiments_image(other: Path) -> None:
         latest_runs(["imape"], "tiny", changes=Changes(image="buildroot.fast"))
 
 
-def test_a_report_sets_them_side_by_side(other: Path) -> None:
+def test_report_groups_runs_by_image(other: Path) -> None:
     groups = read_groups([other, other.with_name("imape-1"), other.with_name("imape-2")])
     assert [(group.label, len(group.runs)) for group in groups] == [
         ("imape · tiny · buildroot", 1),
@@ -51,7 +51,7 @@ def test_a_report_sets_them_side_by_side(other: Path) -> None:
     ]
 
 
-def test_only_images_that_somebody_can_build_have_names() -> None:
+def test_image_names_are_limited_to_images_that_can_be_built() -> None:
     for name in ("debian", "buildroot", "buildroot.o3"):
         assert load_experiment("imapb", {"image": name}).image == name
     for name in ("gentoo", "buildroot.", "buildroot.O3", "debian.o3"):
@@ -59,7 +59,7 @@ def test_only_images_that_somebody_can_build_have_names() -> None:
             load_experiment("imapb", {"image": name})
 
 
-def test_a_swept_image_is_a_row_of_its_own(
+def test_swept_image_gives_one_plan_per_image(
     lab: Lab, with_sweep: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with_sweep('\n[sweep]\nimage = ["debian", "buildroot"]\n')
@@ -78,7 +78,7 @@ def test_a_swept_image_is_a_row_of_its_own(
         draft("swept", Options(image="buildroot"))
 
 
-def test_what_is_wrong_is_said_before_an_image_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_options_are_refused_before_an_image_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "build_images", lambda *_: pytest.fail("an image is made first"))
     with pytest.raises(UserError, match="there is no machine `s70`"):
         parts.make_plans(["imapb"], Options(machine="s70"))
@@ -86,7 +86,7 @@ def test_what_is_wrong_is_said_before_an_image_is_made(monkeypatch: pytest.Monke
         parts.run_gem5(["imapb"], Options(scale="giant"), None, 0, False, "run")
 
 
-def test_an_image_of_buildroot_is_missing_without_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_buildroot_image_without_buildroot_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build, "BUILD", tmp_path)
     monkeypatch.delenv("BUILDROOT", raising=False)
     with pytest.raises(UserError, match="Buildroot was not found: give --buildroot PATH"):
@@ -95,9 +95,7 @@ def test_an_image_of_buildroot_is_missing_without_one(tmp_path: Path, monkeypatc
         build.load_image(build.image_folder("buildroot", "dovecot-pop3"))
 
 
-def test_only_its_user_knows_what_a_named_image_of_buildroot_is_made_with(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_named_buildroot_image_is_not_built_implicitly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Built on the way to a run, it would be the usual image under another's name."""
     monkeypatch.setattr(build, "BUILD", tmp_path)
     monkeypatch.setenv("BUILDROOT", str(tmp_path))

@@ -35,7 +35,7 @@ def leaves(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]
         yield " ".join(path), command
 
 
-def test_every_command_that_prints_a_table_has_it() -> None:
+def test_commands_without_json_option_print_no_table() -> None:
     commands = dict(leaves(typer.main.get_command(app)))
     with_json = {name for name, one in commands.items() if any("--json" in parameter.opts for parameter in one.params)}
     assert commands.keys() - with_json == MAKERS
@@ -45,7 +45,7 @@ def said(lab: Lab, *arguments: str) -> Any:
     return json.loads(lab.answer(*arguments, "--json"))
 
 
-def test_report(measured: Lab, made_runs: Path) -> None:
+def test_report_json_has_groups_and_estimates(measured: Lab, made_runs: Path) -> None:
     told = said(measured, "report", "imapb", "imape", "--scale", "tiny")
     groups = read_groups(sorted(made_runs.glob("imap*")))
     assert [group["label"] for group in told["groups"]] == ["imapb · tiny", "imape · tiny"]
@@ -61,7 +61,7 @@ def test_report(measured: Lab, made_runs: Path) -> None:
     assert [Path(page).is_file() for page in told["reports"]] == [True]
 
 
-def test_two_estimates(measured: Lab) -> None:
+def test_report_json_tells_if_intervals_contain_the_other_estimate(measured: Lab) -> None:
     (told,) = said(measured, "report", "imape", "--scale", "tiny", "--seeds", "11,12", "--beside", "13")
     assert [group["seeds"] for group in told["groups"]] == [[11, 12], [13]]
     (table,) = told["held"]
@@ -69,19 +69,19 @@ def test_two_estimates(measured: Lab) -> None:
     assert {row["cells"][2] for row in table["rows"]} <= {"yes", "no"}
 
 
-def test_list(measured: Lab) -> None:
+def test_list_json_has_scales_servers_and_runs(measured: Lab) -> None:
     told = said(measured, "list")
     assert told["scales"] == ["gem5-quick", "light", "paper", "sixteenth", "small"]
     assert {"dovecot", "uw"} <= set(told["servers"])
     assert len(told["runs"]) == 6 and all(run["folder_is_there"] for run in told["runs"])
 
 
-def test_query(measured: Lab) -> None:
+def test_query_json_has_the_rows(measured: Lab) -> None:
     rows = said(measured, "query", "SELECT mix, count(*) AS runs FROM run GROUP BY mix")
     assert rows == [{"mix": "imapb", "runs": 3}, {"mix": "imape", "runs": 3}]
 
 
-def test_claims(measured: Lab) -> None:
+def test_claims_json_has_ids_and_groups(measured: Lab) -> None:
     assert {"id", "groups"} <= said(measured, "claims", "imape", "--scale", "tiny")[0].keys()
 
 
@@ -104,13 +104,13 @@ def test_stores_that_are_empty(measured: Lab) -> None:
         assert said(measured, store, "list") == [] == said(measured, store, "verify")
 
 
-def test_a_protocol_is_its_table(lab: Lab) -> None:
+def test_protocol_show_json_is_the_protocol_table(lab: Lab) -> None:
     table = said(lab, "protocol", "show", "moesi")["table"]
     assert table["own"]["store"]["E"] == {"next": "M"}
     assert table["remote"]["read"]["M"] == {"next": "O", "supply": True, "writeback": False}
 
 
-def test_a_trace_step_by_step(lab: Lab) -> None:
+def test_trace_step_json_has_a_step_per_access(lab: Lab) -> None:
     lesson = said(lab, "trace", "step", str(TRACE))
     assert len(lesson["steps"]) == said(lab, "trace", "info", str(TRACE))["accesses"] == 8
     first = lesson["steps"][0]

@@ -82,7 +82,7 @@ def test_example_is_accepted_by_the_parser(example: str) -> None:
         context = command.make_context(name, rest, parent=context)
 
 
-def test_every_command_has_two_examples_of_its_own() -> None:
+def test_commands_have_two_examples_of_their_own() -> None:
     for name, declaration in DECLARED.items():
         assert len(set(declaration.examples)) == 2
         assert declaration.examples[0].startswith(f"s80lab {name}")

@@ -59,7 +59,7 @@ def test_markdown_shows_options_with_defaults_and_omits_hidden_options(app: type
     assert "secret" not in text and "--help" not in text
 
 
-def test_the_terminal_does_not_matter(app: typer.Typer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_manual_is_independent_of_the_terminal(app: typer.Typer, monkeypatch: pytest.MonkeyPatch) -> None:
     usual = markdown(app, "tool")
     monkeypatch.setenv("COLUMNS", "20")
     monkeypatch.setenv("FORCE_COLOR", "1")

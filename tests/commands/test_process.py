@@ -43,7 +43,7 @@ def sentence(results: Path, *arguments: str, **environment: str) -> str:
 
 
 @pytest.mark.parametrize("ends", [signal.SIGTERM, signal.SIGINT])
-def test_an_endless_question_can_be_ended(runs: Path, ends: signal.Signals) -> None:
+def test_endless_query_can_be_interrupted(runs: Path, ends: signal.Signals) -> None:
     insert_run(runs.parent / "s80lab.sqlite", RunFolder(runs / "imapb-1"))
     process = start(runs.parent, "query", ENDLESS)
     with pytest.raises(subprocess.TimeoutExpired):
@@ -54,12 +54,12 @@ def test_an_endless_question_can_be_ended(runs: Path, ends: signal.Signals) -> N
 
 
 @pytest.mark.parametrize("command", [("list",), ("report", "imapb"), ("query", "SELECT * FROM run")])
-def test_a_damaged_database_is_one_sentence(tmp_path: Path, command: tuple[str, ...]) -> None:
+def test_damaged_database_gives_one_sentence(tmp_path: Path, command: tuple[str, ...]) -> None:
     (tmp_path / "s80lab.sqlite").write_bytes(b"no database at all, but long enough to be looked at" * 100)
     sentence(tmp_path, *command)
 
 
-def test_a_run_whose_folder_is_gone_is_listed_as_such(runs: Path) -> None:
+def test_run_with_missing_folder_is_listed_as_missing(runs: Path) -> None:
     for name in ("imapb-1", "imapb-2"):
         insert_run(runs.parent / "s80lab.sqlite", RunFolder(runs / name))
     (runs / "imapb-2").rename(runs / "moved")
@@ -87,7 +87,7 @@ def test_full_disk_of_a_copy_is_that_of_the_target() -> None:
         {"LC_ALL": "C", "PYTHONIOENCODING": "latin-1"},
     ],
 )
-def test_any_locale_will_do(tmp_path: Path, locale: dict[str, str]) -> None:
+def test_protocol_show_works_in_different_locales(tmp_path: Path, locale: dict[str, str]) -> None:
     process = start(tmp_path, "protocol", "show", "moesi", **locale)
     said, error = process.communicate(timeout=LIMIT_S)
     assert (process.returncode, error) == (0, "")

@@ -63,7 +63,7 @@ def test_show_explains_the_bus_requests(bare: Lab) -> None:
     assert "upgrade: bus request of a store that finds a copy" in said
 
 
-def test_a_broken_table_is_refused_with_the_steps(bare: Lab, tmp_path: Path) -> None:
+def test_broken_protocol_is_refused_with_counterexample_steps(bare: Lab, tmp_path: Path) -> None:
     said = bare.call("protocol", "check", str(edited(tmp_path, *BROKEN)), code=1)
     assert "violates the invariant: memory or an owner holds the last write" in said
     steps = [line.split()[0] for line in said.splitlines() if line[:1].isdigit()]
@@ -95,7 +95,7 @@ def test_check_of_several_tables_refuses_one_file_for_all(bare: Lab, tmp_path: P
     )
 
 
-def test_a_file_that_is_no_table_is_one_sentence(bare: Lab, tmp_path: Path) -> None:
+def test_file_that_is_not_a_protocol_gives_one_sentence(bare: Lab, tmp_path: Path) -> None:
     (tmp_path / "no.toml").write_text('name = "no"\n')
     said = bare.call("protocol", "check", str(tmp_path / "no.toml"), "msi", code=2)
     assert "msi: proven" in said
@@ -104,7 +104,7 @@ def test_a_file_that_is_no_table_is_one_sentence(bare: Lab, tmp_path: Path) -> N
     ]
 
 
-def test_nothing_to_check_is_told(bare: Lab) -> None:
+def test_protocol_check_without_names_is_refused(bare: Lab) -> None:
     assert (
         bare.call("protocol", "check", code=2)
         == "s80lab: no protocol is named: write its name or .toml file after `protocol check`, or add --all\n"
@@ -162,13 +162,13 @@ def test_new_refuses_names_that_check_would_not_find(bare: Lab, name: str) -> No
     assert set(paths.own(paths.PROTOCOLS).parent.rglob("*.toml")) == before
 
 
-def test_a_run_refuses_a_broken_table(lab: Lab, tmp_path: Path) -> None:
+def test_run_with_broken_protocol_is_refused(lab: Lab, tmp_path: Path) -> None:
     said = lab.run_tiny("imapb", "--protocol", str(edited(tmp_path, *BROKEN)), code=2)
     assert "the protocol violates the invariant `memory or an owner holds the last write`" in said
     assert "s80lab protocol check" in said
 
 
-def test_a_proof_is_kept_and_made_anew_when_asked(tmp_path: Path) -> None:
+def test_proof_is_kept_and_repeated_on_request(tmp_path: Path) -> None:
     path = tmp_path / "kept.toml"
     path.write_text(find_protocol("msi").read_text().replace('name = "msi"', 'name = "kept"'))
     stages: list[str] = []
@@ -184,7 +184,7 @@ def test_a_proof_is_kept_and_made_anew_when_asked(tmp_path: Path) -> None:
     assert len(stages) == 6
 
 
-def test_a_damaged_proof_is_made_anew(tmp_path: Path) -> None:
+def test_damaged_proof_is_repeated(tmp_path: Path) -> None:
     path = tmp_path / "damaged.toml"
     path.write_text(find_protocol("msi").read_text().replace('name = "msi"', 'name = "damaged"'))
     proof = ensure_proven(path)
@@ -193,7 +193,7 @@ def test_a_damaged_proof_is_made_anew(tmp_path: Path) -> None:
     assert ensure_proven(path).states == proof.states
 
 
-def test_absent_rumur_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_absent_rumur_is_refused_with_the_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("S80LAB_PROOFS", str(tmp_path / "none"))
     monkeypatch.setenv("PATH", os.devnull)
     with pytest.raises(UserError) as refusal:
@@ -203,7 +203,7 @@ def test_absent_rumur_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     )
 
 
-def test_a_checker_that_cannot_be_started_is_told(tmp_path: Path) -> None:
+def test_checker_that_cannot_be_started_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
         UserError,
         match=r"cannot be started .*; set TMPDIR to a folder on a file system that allows the execution of programs",
@@ -211,7 +211,7 @@ def test_a_checker_that_cannot_be_started_is_told(tmp_path: Path) -> None:
         run([str(tmp_path / "model")], tmp_path)
 
 
-def test_a_checker_that_dies_is_no_proof() -> None:
+def test_checker_output_without_summary_is_refused() -> None:
     with pytest.raises(UserError, match="is not XML"):
         parse("<?xml version='1.0'?><rumur_run><information/>")
     with pytest.raises(UserError, match="ended without a summary"):

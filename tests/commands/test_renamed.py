@@ -108,7 +108,7 @@ def test_old_command_of_a_program_is_refused_with_the_new_name(old: str, new: st
     assert done.stderr.startswith(f"{program}: {command} is ") and done.stderr.endswith(f" write {new}\n")
 
 
-def test_each_new_name_exists_and_each_old_name_does_not() -> None:
+def test_new_names_exist_and_old_names_do_not() -> None:
     shown = {part for name in showable() for part in (name, name.partition(".")[0])}
     assert set(METRICS.values()) <= set(REGISTRY) and set(METRICS.values()) - shown == {METRICS[NOT_IN_REPORTS]}
     assert (set(METRICS) | set(REMOVED)).isdisjoint(REGISTRY)
@@ -139,7 +139,7 @@ def test_each_new_name_exists_and_each_old_name_does_not() -> None:
         ("random_seed", "seed", ["query", "SELECT run.random_seed FROM run"]),
     ],
 )
-def test_every_kind_of_renamed_name_is_refused_with_the_new_name(
+def test_renamed_names_are_refused_with_the_new_name(
     measured: Lab, monkeypatch: pytest.MonkeyPatch, old: str, new: str, arguments: list[str]
 ) -> None:
     monkeypatch.setitem(RENAMED, "example", {old: new})

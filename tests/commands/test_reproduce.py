@@ -18,7 +18,7 @@ def reseed(lab: Lab, name: str, seed: int) -> None:
     insert_run(lab.results / "s80lab.sqlite", RunFolder(path.parent))
 
 
-def test_the_page_is_of_the_runs_that_there_are(measured: Lab) -> None:
+def test_reproduce_measured_uses_existing_runs_only(measured: Lab) -> None:
     reseed(measured, "imape-1", 1)
     before = set((measured.results / "runs").iterdir())
     asked = ("reproduce", "figure8", "figure9", "--measured", "--scale", "tiny")

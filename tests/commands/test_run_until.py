@@ -44,18 +44,18 @@ def group(*memory: float, reason: str = "", excluded: int = 0) -> Group:
 WANTED = Wanted(0.02, ("memory",), 10)
 
 
-def test_options() -> None:
+def test_until_and_of_options_are_parsed() -> None:
     assert parse_wanted("2%", "memory,e-to-m", 6) == Wanted(0.02, ("memory", "e-to-m"), 6)
     assert parse_wanted("0.5%", "memory,memory", 6).names == ("memory",)
 
 
 @pytest.mark.parametrize("until", ["2", "0%", "-1%", "100%", "two%", "nan%", ""])
-def test_what_is_no_width_is_refused(until: str) -> None:
+def test_until_rejects_malformed_width(until: str) -> None:
     with pytest.raises(UserError, match=f"--until {until}: write a half-width in percentage points, for example 2%"):
         parse_wanted(until, "memory", 6)
 
 
-def test_what_is_no_share_is_refused() -> None:
+def test_until_rejects_unknown_share() -> None:
     with pytest.raises(
         UserError, match=r"--of memory,mem: there is no share `mem`: did you mean memory\? \(allowed are"
     ):
@@ -67,7 +67,7 @@ def test_narrow_enough_is_enough() -> None:
     assert missing_seeds(group(0.60, 0.61, 0.60), WANTED) == 0
 
 
-def test_a_single_seed_and_a_wide_interval_are_not() -> None:
+def test_until_estimates_missing_seeds_from_the_interval() -> None:
     assert missing_seeds(group(0.60), WANTED) == 1
     wide = group(0.58, 0.60, 0.62)
     assert not reached(wide, WANTED)
@@ -77,20 +77,20 @@ def test_a_single_seed_and_a_wide_interval_are_not() -> None:
     assert missing_seeds(wide, Wanted(0.02, ("memory",), 3)) == 0
 
 
-def test_the_widest_of_the_shares_decides() -> None:
+def test_until_with_two_shares_follows_the_wider_interval() -> None:
     both = Wanted(0.02, ("memory", "e"), 10)
     steady = Group("mix", tuple(run(seed, 0.6, e) for seed, e in enumerate((0.48, 0.50, 0.52), 1)))
     assert missing_seeds(steady, WANTED) == 0
     assert missing_seeds(steady, both) == 4
 
 
-def test_runs_that_are_no_result_do_not_count_and_more_of_them_are_not_made() -> None:
+def test_invalid_runs_do_not_count_and_are_not_repeated() -> None:
     assert not reached(group(0.6, 0.6, 0.6, reason="not warm"), WANTED)
     assert missing_seeds(group(0.6, 0.6, 0.6, reason="not warm"), WANTED) == 0
     assert missing_seeds(group(0.58, 0.60, 0.62, excluded=5), WANTED) == 2  # eight of ten have run
 
 
-def test_the_statement_says_whether_it_was_reached() -> None:
+def test_until_statement_tells_if_the_width_was_reached() -> None:
     assert statement(group(0.60, 0.61, 0.60), WANTED) == "mix: memory 60.3 ± 1.4% with 3 seeds: within 2 points"
     assert statement(group(0.6), WANTED) == "mix: memory 60.0% with 1 seed: not within 2 points"
 
@@ -135,7 +135,7 @@ def test_seeds_are_added_in_rounds_that_keep_the_cores_busy(
     assert "not within 2 points" in said[0] and said[-1].endswith(": within 2 points")
 
 
-def test_no_more_seeds_than_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_until_stops_at_the_seed_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     lab = Laboratory(monkeypatch)
     assert len(lab.until(Wanted(0.001, ("memory",), 6))) == 6
 
@@ -179,12 +179,12 @@ def test_statistics_of_a_new_run_are_read_once(runs: Path, tmp_path: Path, monke
         (["--list", "--engine", "gem5"], "--shard and --list cannot be combined with --engine gem5"),
     ],
 )
-def test_what_is_no_shard_of_runs(words: list[str], sentence: str, measured: Lab) -> None:
+def test_run_with_unsuitable_shard_options_is_refused(words: list[str], sentence: str, measured: Lab) -> None:
     said = measured.call("run", "imapb", *words, code=2)
     assert sentence in said and len(said.splitlines()) == 1
 
 
-def test_the_jobs_are_each_mix_and_seed_in_the_order_of_their_hashes(lab: Lab) -> None:
+def test_listed_jobs_are_in_hash_order_and_split_into_shards(lab: Lab) -> None:
     words = ("run", "imapb", "imape", "--scale", "tiny", "--seeds", "8,9", "--list", "--json")
     told = json.loads(lab.answer(*words))
     assert {job["job"] for job in told["jobs"]} == {

@@ -39,7 +39,7 @@ def uw(measured: Lab, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_the_latest_runs_are_the_experiments_servers(uw: Path) -> None:
+def test_latest_runs_are_those_of_the_server_of_the_experiment(uw: Path) -> None:
     assert uw not in latest_runs(["imape"], "tiny")
     assert latest_runs(["imape"], "tiny", changes=Changes(server="uw")) == [uw]
     with pytest.raises(UserError, match="contains no run of imape with the design in the experiment's file"):
@@ -58,7 +58,7 @@ def test_latest_runs_leave_out_a_run_with_another_setting_of_the_guest(
     assert folder not in latest_runs(["imape"], "tiny")
 
 
-def test_the_latest_runs_are_of_the_experiments_design(measured: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_latest_runs_have_the_design_of_the_experiment(measured: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run with --set or --machine does not stand for the experiment."""
     monkeypatch.setenv("S80LAB_RESULTS", str(measured.results))
     newest = measured.results / "runs" / "imape-3"
@@ -74,7 +74,7 @@ def test_the_latest_runs_are_of_the_experiments_design(measured: Lab, monkeypatc
             latest_runs(["imape"], "tiny", [13])
 
 
-def test_the_latest_runs_are_those_of_every_boot(measured: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_latest_runs_include_those_of_different_boots(measured: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("S80LAB_RESULTS", str(measured.results))
     runs = {name: measured.results / "runs" / name for name in ("imape-1", "imape-2", "imape-3")}
     for boot, (name, folder) in enumerate(runs.items(), 1):
@@ -104,7 +104,7 @@ def test_report_selects_runs_of_the_design_that_its_options_state(
     assert "`s80lab run imapb --scale small --set l2.size=4MiB`" in " ".join(refused.split())
 
 
-def test_an_image_of_other_inputs_is_built_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_image_with_different_inputs_is_rebuilt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     server = load_server("uw")
     if not all((paths.BIN / program).is_file() for program in server.programs):
         pytest.skip(f"its programs are not built: they need {server.parts['uw'].needs}")
@@ -124,7 +124,7 @@ def test_an_image_of_other_inputs_is_built_anew(tmp_path: Path, monkeypatch: pyt
     assert (folder / "initramfs.cpio").stat().st_mtime_ns == time
 
 
-def test_the_database_and_the_report_name_the_server(uw: Path, measured: Lab) -> None:
+def test_database_and_report_name_the_server(uw: Path, measured: Lab) -> None:
     servers = {row["id"]: row["server"] for row in list_runs(measured.results / "s80lab.sqlite")}
     assert (servers["imape-3"], servers["imape-2"]) == ("uw", "dovecot")
     groups = read_groups([uw, uw.with_name("imape-1"), uw.with_name("imape-2")])

@@ -50,7 +50,7 @@ def test_list_names_each_design_boot_and_seed(lab: Lab) -> None:
     assert {"imapb at tiny, seed 1", "imapb · mesi at tiny, seed 1"} < jobs
 
 
-def test_each_design_is_compared_with_the_first(
+def test_sweep_compares_later_designs_with_the_first(
     made_runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lab = Lab(tmp_path / "checkpoints", tmp_path / "results")

@@ -23,17 +23,17 @@ from s80lab.experiment.check import check_file
 
 
 @pytest.mark.parametrize(("text", "value"), [("128KiB", 131072), ("8MiB", 8388608), ("4 GiB", 4 * GIB), (512, 512)])
-def test_sizes(text: object, value: int) -> None:
+def test_size_with_unit_is_parsed(text: object, value: int) -> None:
     assert parse_size(text) == value
 
 
 @pytest.mark.parametrize("text", ["8MB", "8.5MiB", "-1", "", True])
-def test_what_is_no_size_is_refused(text: object) -> None:
+def test_malformed_size_is_refused(text: object) -> None:
     with pytest.raises(ValueError, match="is not a size: write a number of bytes, or a number with KiB, MiB or GiB"):
         parse_size(text)
 
 
-def test_the_s80_is_the_papers_machine() -> None:
+def test_s80_machine_has_the_sizes_of_the_paper() -> None:
     machine = load_machine("s80")
     assert machine.processors.count == 18
     assert (machine.l1i.size, machine.l1d.size, machine.l2.size) == (128 << 10, 128 << 10, 8 << 20)
@@ -45,7 +45,7 @@ def test_unknown_machine_is_refused_with_the_names_there_are() -> None:
         load_machine("s81")
 
 
-def test_a_path_is_no_name(tmp_path: Path) -> None:
+def test_path_as_a_configuration_name_is_refused(tmp_path: Path) -> None:
     """A name becomes a folder's name in results and checkpoints."""
     (tmp_path / "x.toml").write_text("")
     outside = os.path.relpath(tmp_path, paths.MACHINES) + "/x"
@@ -128,12 +128,12 @@ def test_unknown_machine_key_is_refused(key: str, message: str) -> None:
         ),
     ],
 )
-def test_what_the_model_is_not_made_for_is_refused_by_its_key(settings: dict[str, object], message: str) -> None:
+def test_unsupported_machine_setting_is_refused_with_its_key(settings: dict[str, object], message: str) -> None:
     with pytest.raises(UserError, match=message):
         load_machine("s80", settings)
 
 
-def test_a_machine_says_of_its_translation_what_is_not_the_guests() -> None:
+def test_machine_file_holds_translation_only_if_not_that_of_the_guest() -> None:
     """So that machines which have never heard of it stay what they were."""
     assert "translation" not in load_machine("s80", {"translation.walks": "x86"}).resolved()
     hashed = load_machine("s80", {"translation.walks": "hashed"})
@@ -141,13 +141,13 @@ def test_a_machine_says_of_its_translation_what_is_not_the_guests() -> None:
     assert hashed.design()["translation.walks"] == "hashed"
 
 
-def test_a_machine_says_of_its_bandwidth_what_is_limited() -> None:
+def test_machine_file_holds_bandwidth_only_if_limited() -> None:
     assert "bandwidth" not in load_machine("s80", {"bandwidth.banks": 1}).resolved()
     queues = load_machine("s80", {"bandwidth.memory": 40, "bandwidth.banks": 4})
     assert "[bandwidth]\nbus = 0\nmemory = 40\nbanks = 4\n" in queues.resolved()
 
 
-def test_a_machine_says_of_the_load_generators_processors_where_it_has_its_own() -> None:
+def test_machine_file_holds_load_processors_only_if_set() -> None:
     assert "load_processors" not in load_machine("s80").resolved()
     assert "isolcpus" not in load_machine("s80").kernel_args()
     apart = load_machine("s80", {"guest.load_processors": 2})
@@ -157,7 +157,7 @@ def test_a_machine_says_of_the_load_generators_processors_where_it_has_its_own()
 
 
 @pytest.mark.parametrize("apart", [18, 1])
-def test_the_server_keeps_whole_cores(apart: int) -> None:
+def test_load_processors_that_leave_no_whole_server_core_are_refused(apart: int) -> None:
     threads = {18: 1, 1: 2}[apart]
     with pytest.raises(
         UserError,
@@ -166,7 +166,7 @@ def test_the_server_keeps_whole_cores(apart: int) -> None:
         load_machine("s80", {"guest.load_processors": apart, "processors.threads_per_core": threads})
 
 
-def test_any_description_survives(tmp_path: Path) -> None:
+def test_description_with_special_characters_survives(tmp_path: Path) -> None:
     """A surrogate pair is no TOML, and DEL must be escaped there."""
     machine = load_machine("s80", {"description": 'fast \N{ROCKET}, "quoted" \x7f\ttabbed'})
     (tmp_path / "machine.toml").write_text(machine.resolved())
@@ -193,7 +193,7 @@ def test_broken_toml_is_named_with_its_line(tmp_path: Path) -> None:
         ("x = " + "[" * 20_000 + "]" * 20_000 + "\n", r"m.toml: tables and lists are nested more than 32 levels deep"),
     ],
 )
-def test_a_file_that_would_take_gigabytes_is_refused(tmp_path: Path, text: str, message: str) -> None:
+def test_machine_file_that_would_take_gigabytes_is_refused(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "m.toml").write_text(text)
     with pytest.raises(UserError, match=message):
         load_machine_file(tmp_path / "m.toml")
@@ -204,16 +204,16 @@ def test_sets_must_be_a_power_of_two() -> None:
         load_machine("s80", {"l2.size": "3MiB"})
 
 
-def test_one_step_before_the_power_of_two_passes() -> None:
+def test_machine_with_odd_ways_and_power_of_two_sets_is_accepted() -> None:
     assert load_machine("s80", {"l2.size": "3MiB", "l2.ways": 3}).l2.size == 3 << 20
 
 
-def test_provenance_of_a_key_that_is_none_is_refused() -> None:
+def test_provenance_of_an_unknown_key_is_refused() -> None:
     with pytest.raises(UserError, match=r"has an entry for `l9.size`, which is not a key of a machine file"):
         load_machine("s80", {"provenance": {"l9.size": "assumed: nothing"}})
 
 
-def test_resolved_machine_says_everything_in_bytes(tmp_path: Path) -> None:
+def test_resolved_machine_has_sizes_in_bytes(tmp_path: Path) -> None:
     machine = load_machine("s80", {"l2.size": "4MiB"})
     resolved = tmp_path / "machine.toml"
     resolved.write_text(machine.resolved())
@@ -270,7 +270,7 @@ clients = [1, 2]
 """
 
 
-def test_an_experiment_says_what_differs_from_its_base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_experiment_overrides_its_base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lay(
         tmp_path,
         monkeypatch,
@@ -284,7 +284,7 @@ def test_an_experiment_says_what_differs_from_its_base(tmp_path: Path, monkeypat
     assert (swept.workload, swept.seeds, swept.sweep) == ("imape", [3], {"think_ms": [0]})
 
 
-def test_an_error_names_the_experiment_that_has_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_names_the_experiment_file_with_the_mistake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lay(
         tmp_path,
         monkeypatch,
@@ -319,7 +319,7 @@ def test_scales_hold_their_mail(name: str) -> None:
     assert f"s80.users={scale.users} " in scale.boot_line()
 
 
-def test_a_scale_has_no_more_users_than_an_image_has_accounts() -> None:
+def test_scale_with_more_users_than_accounts_is_refused() -> None:
     assert load_scale("tiny", {"users": ACCOUNTS}).users == ACCOUNTS
     with pytest.raises(UserError, match=f"key `users`: `.*` is not allowed; write a number of at most {ACCOUNTS}"):
         load_scale("tiny", {"users": ACCOUNTS + 1})
@@ -335,7 +335,7 @@ def test_setting_without_key_or_value_is_refused(setting: str) -> None:
         parse_settings([setting])
 
 
-def test_a_seed_named_twice_is_refused() -> None:
+def test_seed_named_twice_is_refused() -> None:
     with pytest.raises(UserError, match=r"imapb.toml: .*seeds = \[1, 2, 1\] names a seed twice"):
         load_experiment("imapb", {"seeds": [1, 2, 1]})
 
@@ -358,7 +358,7 @@ def test_file_of_a_study_is_found_by_its_name(file: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_name_is_in_two_folders(kind: str) -> None:
+def test_configuration_names_are_unique_across_folders(kind: str) -> None:
     folder = KINDS[kind][0]
     found = Counter(file.stem for place in paths.places(folder) for file in place.glob("*.toml"))
     assert [name for name, places in found.items() if places > 1] == []

@@ -72,7 +72,7 @@ def put(content: Any, keys: Keys, value: object) -> Any:
     return {**(content or {}), key: put((content or {}).get(key), tuple(rest), value)}
 
 
-def test_a_schema_of_every_workload_is_tried() -> None:
+def test_profiles_of_all_protocols_are_tested() -> None:
     assert set(PROFILES) == set(PROTOCOLS)
 
 

@@ -58,7 +58,7 @@ def profile(folder: Path, old: str = "", new: str = "") -> Path:
     return path
 
 
-def test_the_job_has_the_scripts_line_by_line(tmp_path: Path) -> None:
+def test_job_contains_the_scripts_line_by_line(tmp_path: Path) -> None:
     workload = load_workload(profile(tmp_path))
     lines = job_text(workload, clients=9, users=12, seed=4).splitlines()
     assert lines == [
@@ -135,7 +135,7 @@ def test_the_job_has_the_scripts_line_by_line(tmp_path: Path) -> None:
         ("speed_up = 100", "think_ms = 100", "unknown key `think_ms`"),
     ],
 )
-def test_a_wrong_script_is_refused(old: str, new: str, message: str, tmp_path: Path) -> None:
+def test_malformed_script_is_refused(old: str, new: str, message: str, tmp_path: Path) -> None:
     path = profile(tmp_path, old, new)
     if "outside" in message:
         path.write_text(path.read_text().replace(', "quit"]', "]"))
@@ -154,7 +154,7 @@ def test_steps_of_imap_clients_are_allowed(tmp_path: Path) -> None:
     assert "\n".join(faster) in text
 
 
-def test_what_does_not_fit_scripts_is_refused(tmp_path: Path) -> None:
+def test_unsuitable_options_for_scripts_are_refused(tmp_path: Path) -> None:
     path = profile(tmp_path)
     with pytest.raises(UserError, match="the scripts of this workload contain the waiting times"):
         job_text(load_workload(path), clients=9, users=12, seed=1, think_ms=5)
@@ -174,7 +174,7 @@ def test_clients_are_shared_out_whole() -> None:
     assert apportioned(100, [99.8, 0.1, 0.1]) == [98, 1, 1]
 
 
-def test_the_studys_profile_has_its_numbers() -> None:
+def test_clientscaler_profile_has_the_numbers_of_the_study() -> None:
     lines = job_text("clientscaler", clients=20, users=32, seed=1).splitlines()
     assert "sizes=1062:45 2050:38 5321:10 34762:5 139602:2" in lines
     assert [line for line in lines if line.startswith("rate_per_s")] == [

@@ -30,7 +30,7 @@ def put(folder: Path, name: str, text: str, *files: str) -> None:
         path.write_text(name)
 
 
-def test_every_shipped_server_is_whole() -> None:
+def test_shipped_servers_are_complete() -> None:
     assert {"dovecot", "uw"} <= set(server_names())
     assert not {"opensmtpd", "webstore"} & set(server_names())
     for name in server_names():
@@ -41,7 +41,7 @@ def test_every_shipped_server_is_whole() -> None:
         assert classes["session"]
 
 
-def test_a_server_has_what_its_base_has(servers: Path) -> None:
+def test_server_inherits_from_its_base(servers: Path) -> None:
     put(servers, "other", 'base = "plain"\nkeep = ["bin/two"]\nsession = ["one", "two"]', "etc/a", "etc/b")
     server = load_server("other")
     assert (server.name, server.packages, server.packages_of, server.store) == ("other", ["one"], "plain", "mbox")
@@ -66,7 +66,7 @@ def test_texts_of_a_server_replace_files_of_its_base(servers: Path) -> None:
     assert not files["etc/b"].executable and files["etc/b"].sha256 == sha256(b"two\n").hexdigest()
 
 
-def test_a_server_serves_what_it_says(servers: Path) -> None:
+def test_server_serves_its_stated_protocols(servers: Path) -> None:
     assert load_server("plain").serves == ["imap"]
     put(servers, "other", 'base = "plain"\nserves = ["imap", "pop3"]')
     put(servers, "third", 'base = "other"')
@@ -99,7 +99,9 @@ def test_packages_of_its_own_are_recorded_apart(servers: Path) -> None:
         ('store = "mh"', (START,), r"wrong\.toml: key `store`: .*allowed are imap, maildir, mbox, none"),
     ],
 )
-def test_a_wrong_one_is_refused_in_a_sentence(servers: Path, text: str, files: tuple[str, ...], reason: str) -> None:
+def test_malformed_server_file_is_refused_in_one_sentence(
+    servers: Path, text: str, files: tuple[str, ...], reason: str
+) -> None:
     put(servers, "wrong", text, *files)
     with pytest.raises(UserError, match=reason):
         load_server("wrong")

@@ -13,14 +13,14 @@ from s80lab.config.machine import load_machine
 from s80lab.guest.command import Boot
 
 
-def test_mail_lies_in_memory_unless_the_scale_says_otherwise() -> None:
+def test_mail_is_in_memory_by_default() -> None:
     scale = load_scale("tiny")
     assert scale.disks is None and scale.memory() == scale.ram and scale.design() == {}
     assert "storage" not in scale.boot_line() and "disk" not in scale.boot_line()
 
 
 @pytest.mark.parametrize("name", ["tiny", "small"])
-def test_the_guests_memory_holds_the_disks_and_the_page_cache(name: str) -> None:
+def test_guest_memory_holds_the_disks_and_the_page_cache(name: str) -> None:
     cache = 100 << 20
     scale = load_scale(name, {"storage": "disk", "disk.page_cache": str(cache)})
     more = load_scale(name, {"storage": "disk", "disk.page_cache": str(2 * cache)})
@@ -30,7 +30,7 @@ def test_the_guests_memory_holds_the_disks_and_the_page_cache(name: str) -> None
     assert scale.design()["scale.disk.page_cache"] == cache
 
 
-def test_the_boot_line_says_how_large_documents_are() -> None:
+def test_boot_line_has_the_document_size() -> None:
     scale = load_scale("tiny", {"document_bytes": 10_240})
     assert scale.boot_line().endswith(" s80.document_bytes=10240")
     assert scale.design() == {"scale.document_bytes": 10_240}
@@ -39,7 +39,7 @@ def test_the_boot_line_says_how_large_documents_are() -> None:
         load_scale("tiny", {"document_bytes": -1})
 
 
-def test_the_boot_line_sizes_the_disks() -> None:
+def test_boot_line_has_the_disk_sizes() -> None:
     scale = load_scale("tiny", {"storage": "disk", "disk.count": 3})
     assert scale.boot_line().endswith(" s80.storage=disk s80.disks=3 s80.disk_mib=72")
     assert 2 * scale.store_bytes() < 3 * 72 << 20
@@ -67,11 +67,11 @@ def test_boot_line_has_service_time_on_the_guests_clock(machine: str, service_us
         ({"disk.count": 0}, "key `disk.count`"),
     ],
 )
-def test_what_no_disk_can_be_is_refused(overrides: dict[str, object], refusal: str) -> None:
+def test_invalid_disk_settings_are_refused(overrides: dict[str, object], refusal: str) -> None:
     with pytest.raises(UserError, match=refusal):
         load_scale("tiny", overrides)
 
 
-def test_a_scale_without_disks_has_no_mail_on_them() -> None:
+def test_scale_without_disk_table_cannot_store_mail_on_disk() -> None:
     with pytest.raises(UserError, match=r"sixteenth.toml: storage = `disk` needs a table \[disk\]"):
         load_scale("sixteenth", {"storage": "disk"})

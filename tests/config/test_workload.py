@@ -39,7 +39,7 @@ def test_independent_draws_are_table_1() -> None:
     assert expected_mix(workload)["MDEL"] == pytest.approx(0.25)
 
 
-def test_the_job_says_what_was_asked() -> None:
+def test_job_contains_the_requested_values() -> None:
     lines = job_text("imape", clients=20, users=30, seed=7, think_ms=0, warmup_s=1.5).splitlines()
     for line in ("mix=imape", "clients=20", "users=30", "seed=7", "think_ms=0", "warmup_s=1.5", "move=copy"):
         assert line in lines
@@ -80,13 +80,13 @@ def changed(tmp_path: Path, old: str, new: str) -> Path:
         ('mix = "imapb"', 'mix = "imapb"\nprotocol = "web"', "unknown key `incoming_per_s`"),
     ],
 )
-def test_a_wrong_profile_is_refused(old: str, new: str, message: str, tmp_path: Path) -> None:
+def test_malformed_profile_is_refused(old: str, new: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=message) as refusal:
         load_workload(changed(tmp_path, old, new))
     assert "mine.toml" in str(refusal.value)
 
 
-def test_a_profile_has_the_transactions_of_its_protocol() -> None:
+def test_profile_has_the_transactions_of_its_protocol() -> None:
     pop3, web = load_workload("pop3"), load_workload("web")
     assert pop3.transactions == ("CHCK", "RETR", "SEND")
     assert expected_mix(web) == pytest.approx({"FILE": 0.2, "PAGE": 0.8})
@@ -96,7 +96,7 @@ def test_a_profile_has_the_transactions_of_its_protocol() -> None:
     assert login_job_text(web, 2, 3).splitlines()[:2] == ["hold=1", "protocol=web"]
 
 
-def test_a_web_load_without_tls_says_so_at_the_login_too(tmp_path: Path) -> None:
+def test_plain_web_profile_sets_tls_to_zero_in_all_jobs(tmp_path: Path) -> None:
     plain, web = load_workload("webstone"), load_workload("web")
     assert (plain.speaks, web.speaks) == (("web-plain",), ("web",))
     for text in (login_job_text(plain, 2, 3), job_text(plain, clients=2, users=3, seed=1)):
@@ -108,14 +108,14 @@ def test_a_web_load_without_tls_says_so_at_the_login_too(tmp_path: Path) -> None
         load_workload(path)
 
 
-def test_a_chain_needs_its_rows(tmp_path: Path) -> None:
+def test_chain_without_transitions_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text('driver = "chain"\n' + (paths.PROFILES / "web.toml").read_text().replace("driver =", "# driver ="))
     with pytest.raises(UserError, match='driver = "chain" needs the table `transitions`'):
         load_workload(path)
 
 
-def test_headers_are_fetched_as_the_profile_says() -> None:
+def test_job_has_the_header_fetch_of_the_profile() -> None:
     each = load_workload("imapb").model_copy(update={"header_fetch": "each"})
     assert "header_fetch=each" in job_text(each, clients=1, users=1, seed=1).splitlines()
     assert "header_fetch=range" in job_text("imapb", clients=1, users=1, seed=1).splitlines()
@@ -142,12 +142,12 @@ def test_probes_have_whole_passes(key: str, value: object, said: str) -> None:
         load_workload("probe-copy", {key: value})
 
 
-def test_an_unknown_profile_names_those_there_are() -> None:
+def test_unknown_profile_is_refused_with_the_known_names() -> None:
     with pytest.raises(UserError, match=r"allowed are .*imapb, imape"):
         load_workload("quake")
 
 
-def test_streams_are_said_to_the_load_generator() -> None:
+def test_job_contains_the_stream_settings() -> None:
     lines = job_text(load_workload("stream", {"media": "unique", "rate_kbps": 56}), clients=2, users=3, seed=1)
     assert {"protocol=rtp", "transactions=PLAY", "media=unique", "rate_kbps=56", "play_ms=500"} <= set(
         lines.splitlines()

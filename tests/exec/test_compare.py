@@ -39,7 +39,7 @@ def test_condition_is_a_count_a_comparison_and_a_change(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "transfers", "transfers > 5", "transfers >= 5%", "losses > 5%", "user. > 5%"])
-def test_other_conditions_are_refused_with_the_names_of_the_counts(text: str) -> None:
+def test_malformed_condition_is_refused_with_the_names_of_the_counts(text: str) -> None:
     with pytest.raises(UserError, match=r"user\.transfers"):
         parse_condition(text)
 

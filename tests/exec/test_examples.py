@@ -22,7 +22,7 @@ TABLE = {row[0]: row[1:] for row in _ROW.findall((EXAMPLES / "README.md").read_t
 TOLERANCE = {"fixed": 0.01, "free": 0.05, "-": 0}
 
 
-def test_every_example_has_a_row() -> None:
+def test_examples_all_have_a_row_in_the_readme() -> None:
     assert set(TABLE) == {path.stem for path in EXAMPLES.glob("*.c")}
 
 
@@ -67,7 +67,7 @@ FEW = 20
 """Transfers of a line before and after the loop."""
 
 
-def test_every_case_has_a_row_with_and_without_its_remedy() -> None:
+def test_published_cases_have_rows_with_and_without_padding() -> None:
     padded = {row[0] for row in PUBLISHED if "-DPADDED" in row[1]}
     assert padded == NAMED.keys() == {path.stem for path in CASES.glob("*.c")}
 

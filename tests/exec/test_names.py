@@ -133,9 +133,7 @@ def _data(line: dict[str, Any]) -> set[str]:
 
 
 @pytest.mark.parametrize(("language", "source"), [("c", HEAP), ("c++", VECTOR)])
-def test_heap_object_is_named_by_the_line_that_made_it(
-    language: str, source: str, execute: Exec, tmp_path: Path
-) -> None:
+def test_heap_object_is_named_by_its_allocation_line(language: str, source: str, execute: Exec, tmp_path: Path) -> None:
     file = tmp_path / ("made.c" if language == "c" else "made.cpp")
     file.write_text(source)
     compiler = "gcc" if language == "c" else "g++"
@@ -149,7 +147,7 @@ def test_heap_object_is_named_by_the_line_that_made_it(
     assert _data(_top(execute, tmp_path)) == {"[heap] of made"}
 
 
-def test_object_is_named_whatever_function_made_it(execute: Exec, tmp_path: Path) -> None:
+def test_object_of_any_allocation_function_is_named_by_its_line(execute: Exec, tmp_path: Path) -> None:
     (tmp_path / "kinds.c").write_text(KINDS)
     subprocess.run(["gcc", "-g", "-O1", "-pthread", "-o", tmp_path / "kinds", tmp_path / "kinds.c"], check=True)
     assert execute("--json", "report.json", "./kinds").code == 0

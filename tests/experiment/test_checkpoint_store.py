@@ -53,18 +53,18 @@ def make(store: Path, name: str, said: io.StringIO | None = None) -> Checkpoint:
     return asyncio.run(checkpoint.build(wanted, board.job(name), boot, nullcontext()))
 
 
-def test_a_recorded_one_is_found_and_whole(store: Path) -> None:
+def test_recorded_checkpoint_is_found_and_whole(store: Path) -> None:
     made = make(store, "ready-a")
     assert checkpoint.find("ready-a", made.manifest.key) == made
     assert checkpoint.verify(made) == "whole"
 
 
-def test_one_of_other_inputs_is_not_found(store: Path) -> None:
+def test_checkpoint_with_other_inputs_is_not_found(store: Path) -> None:
     make(store, "ready-a")
     assert checkpoint.find("ready-a", value_hash({"kernel": "2"})) is None
 
 
-def test_one_that_was_written_to_is_refused(store: Path) -> None:
+def test_checkpoint_modified_after_recording_is_refused(store: Path) -> None:
     """In its length, as damage and tampering leave it."""
     made = make(store, "ready-a")
     made.guest_state.write_bytes(b"stath")
@@ -145,7 +145,7 @@ def test_manifest_without_files_is_not_whole(store: Path) -> None:
     assert checkpoint.verify(make(store, "ready-a")) == "whole"
 
 
-def test_one_without_its_blobs_is_not_found(store: Path) -> None:
+def test_checkpoint_without_guest_state_is_missing(store: Path) -> None:
     made = make(store, "ready-a")
     made.guest_state.unlink()
     assert checkpoint.find("ready-a", made.manifest.key) is None
@@ -153,7 +153,7 @@ def test_one_without_its_blobs_is_not_found(store: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [RAM_FILE, GUEST_STATE])
-def test_a_changed_byte_is_damage(store: Path, name: str) -> None:
+def test_checkpoint_with_changed_byte_is_damaged(store: Path, name: str) -> None:
     made = make(store, "ready-a")
     with (made.folder / name).open("r+b") as file:
         file.seek(-1, 2)
@@ -161,13 +161,13 @@ def test_a_changed_byte_is_damage(store: Path, name: str) -> None:
     assert checkpoint.verify(made) == "damaged"
 
 
-def test_a_changed_manifest_is_damage(store: Path) -> None:
+def test_checkpoint_with_changed_manifest_is_damaged(store: Path) -> None:
     made = make(store, "ready-a")
     manifest = made.manifest.model_copy(update={"inputs": {"kernel": "9"}})
     assert checkpoint.verify(Checkpoint(manifest, made.folder)) == "damaged"
 
 
-def test_a_manifest_cut_short_does_not_count(store: Path) -> None:
+def test_truncated_checkpoint_manifest_is_ignored(store: Path) -> None:
     made = make(store, "ready-a")
     path = store / "ready-a.json"
     path.write_text(path.read_text()[:40])
@@ -184,7 +184,7 @@ def test_prune_removes_all_but_the_kept(store: Path) -> None:
     assert sorted(path.name for path in store.iterdir() if path.is_dir()) == ["ready-b"]
 
 
-def test_a_manifest_of_another_name_neither_counts_nor_has_prune_remove_what_it_names(store: Path) -> None:
+def test_checkpoint_manifest_with_wrong_name_is_ignored_and_removes_no_file(store: Path) -> None:
     make(store, "ready-a")
     victim = store.parent / "victim.json"
     victim.write_text("kept")
@@ -195,12 +195,12 @@ def test_a_manifest_of_another_name_neither_counts_nor_has_prune_remove_what_it_
     assert victim.read_text() == "kept"
 
 
-def test_a_manifest_that_is_no_text_does_not_count(store: Path) -> None:
+def test_checkpoint_manifest_that_is_not_text_is_ignored(store: Path) -> None:
     (store / "ready-a.json").write_bytes(b"\xff\xfe{")
     assert checkpoint.all_checkpoints() == []
 
 
-def test_a_hash_does_not_see_where_holes_are(tmp_path: Path) -> None:
+def test_sparse_hash_is_independent_of_holes(tmp_path: Path) -> None:
     sparse, dense = tmp_path / "sparse", tmp_path / "dense"
     dense.write_bytes(b"\0" * 9_000_000 + b"x" + b"\0" * 9_000_000)
     with sparse.open("wb") as file:
@@ -231,7 +231,7 @@ def others(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         store.chmod(0o755)
 
 
-def test_a_store_of_somebody_elses_is_read(others: Path) -> None:
+def test_checkpoint_store_of_another_user_is_readable(others: Path) -> None:
     """As students do with their teacher's."""
     said: list[str] = []
     tidy(said.append, others)

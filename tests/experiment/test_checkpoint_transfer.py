@@ -55,7 +55,9 @@ def job() -> Job:
 
 
 @pytest.mark.parametrize("place", ["usb", "ready.tar"])
-def test_it_arrives_as_it_was(made: Checkpoint, there: Callable[[], None], tmp_path: Path, place: str) -> None:
+def test_exported_checkpoint_is_imported_unchanged(
+    made: Checkpoint, there: Callable[[], None], tmp_path: Path, place: str
+) -> None:
     lies = export(STORE, "ready", tmp_path / place)
     assert lies.stat().st_blocks * 512 < 2_000_000
     there()
@@ -83,7 +85,7 @@ export(STORE, "ready-a", Path(sys.argv[1]))
 
 
 @pytest.mark.parametrize("place", ["usb", "usb/ready.tar"])
-def test_what_a_killed_export_left_goes_with_the_next(made: Checkpoint, tmp_path: Path, place: str) -> None:
+def test_export_removes_remains_of_a_killed_export(made: Checkpoint, tmp_path: Path, place: str) -> None:
     """The process kills itself when it gives the export its name."""
     done = subprocess.run([sys.executable, "-c", KILLED, tmp_path / place], timeout=LIMIT_S)
     assert done.returncode == -signal.SIGKILL
@@ -93,7 +95,9 @@ def test_what_a_killed_export_left_goes_with_the_next(made: Checkpoint, tmp_path
     assert list((tmp_path / "usb").iterdir()) == [lies]
 
 
-def test_it_waits_for_who_makes_it(made: Checkpoint, there: Callable[[], None], tmp_path: Path) -> None:
+def test_import_waits_for_the_builder_of_the_checkpoint(
+    made: Checkpoint, there: Callable[[], None], tmp_path: Path
+) -> None:
     """Else one would put its folder in the place of the other's, under whose manifest it would lie."""
     lies = export(STORE, "ready-a", tmp_path)
     there()
@@ -119,7 +123,9 @@ def refused(source: Path) -> str:
 
 
 @pytest.mark.parametrize("file", [RAM_FILE, GUEST_STATE, SNAPSHOTS])
-def test_a_byte_that_changed_on_the_way(made: Checkpoint, there: Callable[[], None], tmp_path: Path, file: str) -> None:
+def test_import_with_changed_byte_is_refused(
+    made: Checkpoint, there: Callable[[], None], tmp_path: Path, file: str
+) -> None:
     lies = export(STORE, "ready-a", tmp_path)
     content = (lies / file).read_bytes()
     (lies / file).write_bytes(content[:-1] + b"?")
@@ -127,7 +133,7 @@ def test_a_byte_that_changed_on_the_way(made: Checkpoint, there: Callable[[], No
     assert f"{file} differs from the file that was exported; copy the export again" in refused(lies)
 
 
-def test_a_file_that_is_missing(made: Checkpoint, there: Callable[[], None], tmp_path: Path) -> None:
+def test_import_with_missing_file_is_refused(made: Checkpoint, there: Callable[[], None], tmp_path: Path) -> None:
     lies = export(STORE, "ready-a", tmp_path)
     (lies / GUEST_STATE).unlink()
     there()
@@ -136,7 +142,9 @@ def test_a_file_that_is_missing(made: Checkpoint, there: Callable[[], None], tmp
     assert f"{EXPORT}: is missing, so the export is incomplete" in refused(lies)
 
 
-def test_a_tar_file_that_is_cut_short_or_none(made: Checkpoint, there: Callable[[], None], tmp_path: Path) -> None:
+def test_import_of_truncated_or_invalid_tar_file_is_refused(
+    made: Checkpoint, there: Callable[[], None], tmp_path: Path
+) -> None:
     lies = export(STORE, "ready-a", tmp_path / "ready.tar")
     lies.write_bytes(lies.read_bytes()[:3000])
     there()
@@ -145,7 +153,9 @@ def test_a_tar_file_that_is_cut_short_or_none(made: Checkpoint, there: Callable[
     assert "is not a tar file or is truncated" in refused(lies)
 
 
-def test_a_file_that_would_lie_elsewhere(made: Checkpoint, there: Callable[[], None], tmp_path: Path) -> None:
+def test_import_with_path_outside_the_folder_is_refused(
+    made: Checkpoint, there: Callable[[], None], tmp_path: Path
+) -> None:
     lies = export(STORE, "ready-a", tmp_path)
     said = json.loads((lies / EXPORT).read_text())
     for place in ("../evil", "/evil", "a/../../evil"):
@@ -279,7 +289,9 @@ def test_prune_link_to_a_folder_removes_only_the_link(made: Checkpoint, tmp_path
     assert (tmp_path / "private" / "key").read_text() == "secret"
 
 
-def test_another_one_of_that_name_is_not_replaced(made: Checkpoint, there: Callable[[], None], tmp_path: Path) -> None:
+def test_import_replaces_no_different_checkpoint_of_that_name(
+    made: Checkpoint, there: Callable[[], None], tmp_path: Path
+) -> None:
     lies = export(STORE, "ready-a", tmp_path)
     there()
     make(STORE.root(), "ready-a")
@@ -290,7 +302,7 @@ def test_another_one_of_that_name_is_not_replaced(made: Checkpoint, there: Calla
         take_in(STORE, lies)
 
 
-def test_the_same_bytes_of_another_hour_are_the_same(
+def test_import_of_equal_bytes_with_other_date_is_accepted(
     made: Checkpoint, there: Callable[[], None], tmp_path: Path
 ) -> None:
     """As of a capture that two hosts have recorded from one warm guest."""
@@ -303,7 +315,7 @@ def test_the_same_bytes_of_another_hour_are_the_same(
     assert not take_in(STORE, lies)[1]
 
 
-def test_what_is_damaged_or_unknown_is_not_exported(made: Checkpoint, tmp_path: Path) -> None:
+def test_export_of_damaged_or_unknown_checkpoint_is_refused(made: Checkpoint, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"there is no `raedy-a` in .*: did you mean ready-a\? \(allowed are ready-a\)"):
         export(STORE, "raedy-a", tmp_path)
     made.guest_state.write_bytes(b"stath")
@@ -312,18 +324,20 @@ def test_what_is_damaged_or_unknown_is_not_exported(made: Checkpoint, tmp_path: 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["here"]
 
 
-def test_a_place_that_is_taken(made: Checkpoint, tmp_path: Path) -> None:
+def test_export_to_existing_target_is_refused(made: Checkpoint, tmp_path: Path) -> None:
     export(STORE, "ready-a", tmp_path)
     with pytest.raises(UserError, match="ready-a: the target exists already; remove it, or name another target"):
         export(STORE, "ready-a", tmp_path)
 
 
-def test_without_a_stage_it_is_used_where_it_lies(made: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_checkpoint_without_stage_is_used_in_place(made: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("S80LAB_STAGE", raising=False)
     assert asyncio.run(checkpoint.local(made, job())) == made
 
 
-def test_a_stage_has_one_copy_hashed(made: Checkpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stage_has_one_verified_copy_of_the_checkpoint(
+    made: Checkpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("S80LAB_STAGE", str(tmp_path / "stage"))
     copy = asyncio.run(checkpoint.local(made, job()))
     assert copy.folder.parent == tmp_path / "stage" and copy.manifest == made.manifest
@@ -339,7 +353,7 @@ def test_a_stage_has_one_copy_hashed(made: Checkpoint, tmp_path: Path, monkeypat
     assert not copy.folder.exists()
 
 
-def test_what_is_built_on_a_stage_lies_in_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_checkpoint_built_with_a_stage_is_in_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("S80LAB_CHECKPOINTS", str(tmp_path / "here"))
     monkeypatch.setenv("S80LAB_STAGE", str(tmp_path / "stage"))
     built = make(tmp_path / "here", "ready-b")
@@ -347,6 +361,6 @@ def test_what_is_built_on_a_stage_lies_in_the_store(tmp_path: Path, monkeypatch:
     assert list((tmp_path / "stage").iterdir()) == []
 
 
-def test_a_tar_file_begins_with_what_it_holds(made: Checkpoint, tmp_path: Path) -> None:
+def test_exported_tar_file_begins_with_the_export_manifest(made: Checkpoint, tmp_path: Path) -> None:
     with tarfile.open(export(STORE, "ready-a", tmp_path / "ready.tar")) as tar:
         assert tar.getnames()[0] == f"ready-a/{EXPORT}"

@@ -141,13 +141,13 @@ def test_clients_are_throughput_times_think_and_response(measured: Measure, load
         assert one.per_ms * (think_ms + one.response_ms) == pytest.approx(one.clients, rel=0.05)
 
 
-def test_the_loads_are_light_and_saturated(measured: Measure) -> None:
+def test_clock_test_loads_are_light_and_saturated(measured: Measure) -> None:
     share = {load: busy_share(measured(load, FASTER).region) for load in THINK_MS}
     assert share["lightly loaded"] < 0.2
     assert share["saturated"] > 0.35
 
 
-def test_the_clock_goes_as_the_processors_do_while_all_are_busy(measured: Measure) -> None:
+def test_clock_advances_with_the_cycles_of_busy_processors(measured: Measure) -> None:
     """The law holds for any clock that throughput, think and response times share; this one knows how long a cycle
     lasts. No processor has more cycles than the clock gave it, but for its lead at the end, of which a window has more
     than the region. The saturated load leaves some processors idle, which and how many differs by start of the guest;

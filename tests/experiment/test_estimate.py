@@ -140,12 +140,12 @@ def test_too_little_memory_is_refused(tmp_path: Path) -> None:
         require(Need(0, 1_000_000 * GIB), tmp_path)
 
 
-def test_memory_is_what_linux_says_is_available(tmp_path: Path) -> None:
+def test_available_memory_is_that_of_meminfo(tmp_path: Path) -> None:
     (tmp_path / "meminfo").write_text("MemTotal: 99 kB\nMemFree: 1 kB\nMemAvailable: 42 kB\n")
     assert available_memory(tmp_path / "meminfo") == 42 * 1024
 
 
-def test_a_checkpoint_is_larger_than_its_mail_and_no_larger_than_its_ram() -> None:
+def test_checkpoint_estimate_lies_between_mail_store_and_ram() -> None:
     for name in ("tiny", "small", "paper"):
         scale = load_scale(name)
         assert scale.store_bytes() < checkpoint_bytes(scale) <= scale.ram

@@ -60,7 +60,7 @@ def check_nothing_partial_is_listed(lab: Lab) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interruption_leaves_nothing(whole: Lab, number: signal.Signals) -> None:
+def test_interrupted_run_leaves_no_partial_results(whole: Lab, number: signal.Signals) -> None:
     process = measuring(whole)
     process.send_signal(number)
     said, _ = process.communicate(timeout=LIMIT_S)
@@ -72,7 +72,7 @@ def test_an_interruption_leaves_nothing(whole: Lab, number: signal.Signals) -> N
     check_nothing_partial_is_listed(whole)
 
 
-def test_kill_9_leaves_nothing_that_is_listed_and_the_next_call_goes_on(whole: Lab) -> None:
+def test_run_killed_by_sigkill_is_not_listed_and_the_next_call_resumes(whole: Lab) -> None:
     process = measuring(whole)
     process.kill()
     process.communicate(timeout=LIMIT_S)

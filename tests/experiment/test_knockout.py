@@ -25,7 +25,7 @@ def machine() -> Machine:
     return load_machine("s80")
 
 
-def test_the_variants_are_none_each_alone_and_all(machine: Machine) -> None:
+def test_ablation_variants_are_none_single_changes_and_all(machine: Machine) -> None:
     found = {variant.name: variant.settings for variant in variants(CHANGES, machine)}
     assert list(found) == ["none", "zone alone", "cpu alone", "all"]
     without = " ".join(word for word in machine.guest.kernel_args.split() if word != "TZ=UTC0")
@@ -35,19 +35,19 @@ def test_the_variants_are_none_each_alone_and_all(machine: Machine) -> None:
     assert found["all"] == {}
 
 
-def test_a_word_that_is_not_there_is_refused(machine: Machine) -> None:
+def test_ablation_of_absent_kernel_argument_is_refused(machine: Machine) -> None:
     with pytest.raises(UserError, match=r"quieter, which are not in guest\.kernel_args of machine s80"):
         variants({"noise": Change(description="", words=("quieter",))}, machine)
 
 
-def test_a_change_that_takes_nothing_out_is_refused(tmp_path: Path) -> None:
+def test_ablation_that_removes_nothing_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "knockouts.toml"
     path.write_text('[changes.nothing]\ndescription = "x"\n')
     with pytest.raises(UserError, match="would remove nothing"):
         load(path, Changes)
 
 
-def test_a_scale_has_its_own_lengths_and_the_rest_of_the_experiments() -> None:
+def test_ablation_lengths_override_those_of_the_scale() -> None:
     phases = load_experiment("imapb", {}).phases["sixteenth"]
     longer = Changes(changes={}, lengths={"sixteenth": {"measure": 7}}).lengthened
     assert longer(phases, "sixteenth") == phases.model_copy(update={"measure": 7})
@@ -59,7 +59,7 @@ def test_a_scale_has_its_own_lengths_and_the_rest_of_the_experiments() -> None:
 
 
 @pytest.mark.parametrize("name", ["s80", "s80-sixteenth"])
-def test_every_shipped_change_can_be_taken_out(name: str) -> None:
+def test_shipped_ablations_apply_to_the_machine(name: str) -> None:
     for variant in variants(load(KNOCKOUTS, Changes).changes, load_machine(name)):
         load_machine(name, variant.settings)
         assert (variant.settings == {}) == (variant.name == "all")

@@ -34,7 +34,7 @@ def clocks(path: Path, mark: str) -> list[int]:
 
 
 @pytest.mark.parametrize("experiment", ["imapb", "imape"])
-def test_a_run_folder_is_whole_and_free_of_errors(whole: Lab, experiment: str) -> None:
+def test_run_folder_is_whole_and_free_of_errors(whole: Lab, experiment: str) -> None:
     folder = run_of(whole, experiment, 1)
     assert [name for name in PRODUCTS if not (folder / name).is_file()] == []
     result = json.loads((folder / "transactions.json").read_text())
@@ -46,7 +46,7 @@ def test_a_run_folder_is_whole_and_free_of_errors(whole: Lab, experiment: str) -
 
 
 @pytest.mark.parametrize("experiment", ["imapb", "imape"])
-def test_the_load_generator_never_holds_the_clients_up(whole: Lab, experiment: str) -> None:
+def test_load_generator_never_delays_the_clients(whole: Lab, experiment: str) -> None:
     """It is one thread: what it computes for itself, all clients wait for. A first exception, for example, once sorted
     the unwinder's tables in the middle of the mix."""
     folder = run_of(whole, experiment, 1)
@@ -83,14 +83,14 @@ def test_guest_clock_equals_simulated_time_under_load(whole: Lab, experiment: st
     assert -1_000_000 < guest_ns - (simulated_end - simulated_begin) < 20_000_000
 
 
-def test_both_runs_are_in_the_database(whole: Lab) -> None:
+def test_runs_of_both_mixes_are_in_the_database(whole: Lab) -> None:
     rows = list_runs(whole.results / "s80lab.sqlite")
     assert {"imapb", "imape"} <= {row["experiment"] for row in rows}
     said = whole.call("query", "--format", "csv", "select count(distinct run) from v_miss_source_all")
     assert int(said.split()[-1]) == len(rows)
 
 
-def test_a_second_call_takes_what_is_there(whole: Lab) -> None:
+def test_second_call_reuses_existing_runs(whole: Lab) -> None:
     before = {path: path.stat().st_mtime_ns for path in [*whole.runs(), *whole.checkpoints.glob("*/")]}
     whole.run_tiny("imapb", "imape", "--seeds", "1")
     assert {path: path.stat().st_mtime_ns for path in before} == before
@@ -102,7 +102,7 @@ def test_checkpoints_are_whole(whole: Lab) -> None:
     assert set(verdicts.values()) == {"whole"}
 
 
-def test_the_same_seed_gives_the_same_bytes_on_a_busy_host(whole: Lab, tmp_path: Path) -> None:
+def test_equal_seed_gives_equal_bytes_on_a_busy_host(whole: Lab, tmp_path: Path) -> None:
     first = run_of(whole, "imapb", 1)
     again = whole.beside(tmp_path)
     copy = Path(shutil.copytree(first, again.results / "runs" / first.name))
@@ -122,7 +122,7 @@ def test_the_same_seed_gives_the_same_bytes_on_a_busy_host(whole: Lab, tmp_path:
     assert (first / "stats.json").read_bytes() == (copy / "stats.json").read_bytes()
 
 
-def test_another_seed_gives_another_file(whole: Lab) -> None:
+def test_different_seed_gives_different_totals(whole: Lab) -> None:
     """Any: an earlier test may have measured one."""
 
     def totals() -> list[object]:
@@ -135,7 +135,7 @@ def test_another_seed_gives_another_file(whole: Lab) -> None:
     assert others and one not in others
 
 
-def test_every_instruction_has_a_class_and_an_entry(whole: Lab) -> None:
+def test_instructions_all_have_a_process_class_and_an_entry_cause(whole: Lab) -> None:
     """Processes are told by the guest kernel's own words, and so is what the kernel was entered by."""
     for folder in whole.runs():
         region = Snapshots.read(folder / "snapshots.jsonl").region()

@@ -43,7 +43,7 @@ def length(warm: WarmUp, **phases: float) -> int:
     return region_length(cast(Plan, SimpleNamespace(phases=made, clients=8)), cast(Snapshots, warm))
 
 
-def test_without_cycles_it_is_as_long_as_the_plan_says() -> None:
+def test_region_without_cycles_has_the_planned_length() -> None:
     assert length(WarmUp(1, 1, 1, 1)) == 1000
 
 
@@ -53,7 +53,7 @@ def test_cycles_are_clients_times_instructions_a_transaction_in_whole_windows(cy
     assert length(WarmUp(9, 9, 2, 2), measure_cycles=cycles) == expected
 
 
-def test_a_warm_up_without_a_transaction_says_nothing() -> None:
+def test_region_after_warm_up_without_transactions_has_the_planned_length() -> None:
     assert length(WarmUp(5, 5, 0, 0), measure_cycles=3) == 1000
 
 
@@ -85,12 +85,12 @@ def counts(transactions: int) -> dict[str, Any]:
         (20, 2.0, 1000),
     ],
 )
-def test_a_region_short_of_three_cycles_is_to_be_longer(transactions: int, cycles: float, expected: int) -> None:
+def test_region_short_of_closed_loop_cycles_is_lengthened(transactions: int, cycles: float, expected: int) -> None:
     assert lengthened(loaded(measure_cycles=cycles).phases, counts(transactions)) == expected
 
 
 @pytest.mark.parametrize(("transactions", "lengths"), [(30, [1000]), (20, [1000, 1400])])
-def test_it_is_measured_once_more_from_the_same_warm_guest(
+def test_short_region_is_measured_once_more_from_the_warm_guest(
     transactions: int, lengths: list[int], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """The second region is kept as it is, whatever comes of it, and nothing of the first is left."""

@@ -62,7 +62,7 @@ def logged(whole: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Log
         yield Logged(*folders)
 
 
-def test_the_log_changes_no_statistic(logged: Logged) -> None:
+def test_miss_log_and_profile_change_no_statistic(logged: Logged) -> None:
     """But for the line that is written when the host ends QEMU, some time after the region."""
     logged_lines, plain_lines, profiled_lines = (
         [line for line in (folder / "snapshots.jsonl").read_text().splitlines() if '"mark":"exit"' not in line]
@@ -73,7 +73,7 @@ def test_the_log_changes_no_statistic(logged: Logged) -> None:
         assert (folder / "transactions.json").read_bytes() == (logged.plain / "transactions.json").read_bytes()
 
 
-def test_the_profile_samples_every_instruction_alike(logged: Logged) -> None:
+def test_profile_samples_all_instructions_evenly(logged: Logged) -> None:
     profile = json.loads((logged.profiled / PROFILE).read_text())
     region = Snapshots.read(logged.profiled / "snapshots.jsonl").region()
     sampled = sum(count for *_, count in profile["samples"])
@@ -94,7 +94,7 @@ def test_the_profile_samples_every_instruction_alike(logged: Logged) -> None:
     assert "imap" in names and names <= {"imap", "imap-login"}
 
 
-def test_each_miss_and_upgrade_is_logged(logged: Logged) -> None:
+def test_misses_and_upgrades_are_all_logged(logged: Logged) -> None:
     region, log = logged.region, logged.log
     assert int(log.misses.sum()) == region.total("l2_misses")
     assert int((~log.misses).sum()) == region.total("upgrades")
@@ -109,7 +109,7 @@ def test_each_miss_and_upgrade_is_logged(logged: Logged) -> None:
     assert by_entry.tolist() == region.by("entry_miss_source", "entry").tolist()
 
 
-def test_each_record_is_of_a_task_and_of_code(logged: Logged) -> None:
+def test_miss_log_records_name_task_and_code(logged: Logged) -> None:
     log = logged.log
     names = {log.whos[who].comm for who in np.unique(log.records["who"]).tolist()}
     assert {"imap", "s80-loadgen"} <= names

@@ -152,13 +152,13 @@ def stages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Stages:
     return Stages(monkeypatch, tmp_path)
 
 
-def test_each_seed_has_a_warm_up_of_its_own_and_one_ready_guest_serves_all(stages: Stages) -> None:
+def test_seeds_have_own_warm_ups_and_share_one_ready_guest(stages: Stages) -> None:
     assert stages.run([1, 2, 3]) == [Path("run-1"), Path("run-2"), Path("run-3")]
     assert stages.log.count("ready") == 1
     assert sorted(stages.log) == ["ready", "run 1", "run 2", "run 3", "warm 1", "warm 2", "warm 3"]
 
 
-def test_a_run_starts_as_soon_as_its_checkpoint_is_there(stages: Stages) -> None:
+def test_run_starts_as_soon_as_its_checkpoint_is_warm(stages: Stages) -> None:
     """Not after the other seeds' warm-ups, which wait for a core."""
     stages.run([1, 2], jobs=1)
     assert stages.log == ["ready", "warm 1", "run 1", "warm 2", "run 2"]
@@ -191,7 +191,7 @@ def test_stages_of_a_changed_design_name_the_design_in_the_log(stages: Stages) -
     assert [line.partition(": ")[0] for line in printed] == ["mix · mesi · l2.size=2MiB, seed 3"] * 2
 
 
-def test_what_is_whole_is_taken_and_needs_no_guest(stages: Stages) -> None:
+def test_complete_runs_are_reused_without_guest(stages: Stages) -> None:
     stages.whole = {1: Path("old-1"), 2: Path("old-2")}
     assert stages.run([1, 2]) == [Path("old-1"), Path("old-2")]
     assert stages.log == []
@@ -199,7 +199,7 @@ def test_what_is_whole_is_taken_and_needs_no_guest(stages: Stages) -> None:
     assert stages.run([1], again=True) == [Path("run-1")]
 
 
-def test_what_is_no_result_is_said_as_soon_as_it_is_known(stages: Stages) -> None:
+def test_invalid_run_is_reported_as_soon_as_known(stages: Stages) -> None:
     stages.whole = {1: Path("old-1"), 2: Path("old-2")}
     stages.cold = ("old-2", "run-3")
     stages.run([1, 2, 3, 4], jobs=1)
@@ -211,7 +211,7 @@ def test_what_is_no_result_is_said_as_soon_as_it_is_known(stages: Stages) -> Non
     ]
 
 
-def test_every_run_is_entered_into_the_database_unless_it_is_a_shards(stages: Stages) -> None:
+def test_runs_are_entered_into_the_database_unless_disabled(stages: Stages) -> None:
     stages.whole = {1: Path("old-1")}
     stages.run([1, 2])
     assert stages.entered == [Path("old-1"), Path("run-2")]
@@ -229,14 +229,14 @@ def test_dropped_checkpoints_are_no_more_than_guests_at_once(stages: Stages) -> 
 POINTS = ["-a", "-b", "-c", "-d", "-e", "-f"]
 
 
-def test_a_sweeps_first_runs_are_whole_before_its_last_points_are_begun(stages: Stages) -> None:
+def test_first_sweep_runs_end_before_the_last_points_begin(stages: Stages) -> None:
     assert len(stages.run([1, 2], points=POINTS)) == 2 * len(POINTS)
     assert stages.log.index("run 1") < stages.log.index("ready-d") < stages.log.index("ready-f")
     assert stages.ready == [f"ready{point}" for point in POINTS]
 
 
 @pytest.mark.parametrize("broken", [("ready-a",), ("ready-c", "ready-f")])
-def test_a_point_that_fails_keeps_no_other_from_its_end(stages: Stages, broken: tuple[str, ...]) -> None:
+def test_failed_sweep_point_does_not_stop_the_other_points(stages: Stages, broken: tuple[str, ...]) -> None:
     stages.broken = broken
     with pytest.raises(ExceptionGroup) as failed:
         stages.run([1], points=POINTS)
@@ -248,7 +248,7 @@ def test_a_point_that_fails_keeps_no_other_from_its_end(stages: Stages, broken: 
     assert stages.log.count("run 1") == len(stages.entered) == there
 
 
-def test_the_only_point_says_its_own_error(stages: Stages) -> None:
+def test_failure_of_the_only_point_gives_its_own_error(stages: Stages) -> None:
     stages.broken = ("ready",)
     with pytest.raises(ExceptionGroup) as caught:
         stages.run([1, 2])
@@ -296,7 +296,7 @@ def test_run_with_its_warm_checkpoint_does_not_wait_for_the_boot_of_another(
     assert stages.began_at == {1: "ready", 2: None}
 
 
-def test_the_disk_of_a_sweep_is_that_of_the_points_under_way(stages: Stages, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sweep_disk_need_counts_the_points_under_way(stages: Stages, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[resources.Need] = []
     monkeypatch.setattr(resources, "require", lambda needed, folder: asked.append(needed))
     for drop in ("nothing", "warm", "built"):
@@ -312,7 +312,7 @@ def test_kept_ones_are_all_there(stages: Stages) -> None:
 
 
 @pytest.mark.parametrize(("drop", "checkpoints"), [("nothing", 6), ("warm", 3), ("built", 3)])
-def test_the_disk_is_looked_at_for_every_seed(
+def test_disk_need_counts_the_checkpoints_of_all_seeds(
     stages: Stages, monkeypatch: pytest.MonkeyPatch, drop: Drop, checkpoints: int
 ) -> None:
     """A ready guest and five warm ones; dropped, a ready one and as many as run at once."""

@@ -34,7 +34,7 @@ def plans(options: Options) -> list[Plan]:
     return draft("swept", options)(find_qemu())
 
 
-def test_every_combination_with_every_seed(lab: Lab, swept: Path) -> None:
+def test_sweep_has_a_plan_per_combination_and_seed(lab: Lab, swept: Path) -> None:
     found = plans(Options(seeds=[1, 2]))
     assert len(found) == 16 and len({plan.keys.warm.key for plan in found}) == 16
     assert [(plan.label, plan.seed) for plan in found[:3]] == [
@@ -50,7 +50,7 @@ def test_every_combination_with_every_seed(lab: Lab, swept: Path) -> None:
     assert len({plan.keys.ready.key for plan in found}) == 2
 
 
-def test_without_a_sweep_nothing_is_said_of_it(lab: Lab) -> None:
+def test_plan_without_sweep_has_no_label(lab: Lab) -> None:
     (plan,) = draft("imapb", Options(seeds=[1]))(find_qemu())
     assert plan.label == "" and "varied" not in manifest_entries(plan)
 
@@ -71,14 +71,14 @@ def test_without_a_sweep_nothing_is_said_of_it(lab: Lab) -> None:
         ('"workload.incoming_per_s" = [-1]', r"\[sweep\] workload.incoming_per_s=-1: key `incoming_per_s`"),
     ],
 )
-def test_what_is_not_there_is_refused(lab: Lab, swept: Path, wrong: str, refusal: str) -> None:
+def test_sweep_over_unknown_value_is_refused(lab: Lab, swept: Path, wrong: str, refusal: str) -> None:
     swept.write_text(swept.read_text().replace(SWEEP, f"\n[sweep]\n{wrong}\n"))
     with pytest.raises(UserError, match=refusal):
         plans(Options(seeds=[1]))
 
 
 @pytest.mark.parametrize("read", [draft, gem5_plans])
-def test_a_metric_that_no_report_has_is_refused_where_the_experiment_is_read(
+def test_unknown_metric_in_show_is_refused_when_the_experiment_is_read(
     swept: Path, read: Callable[[str, Options], object]
 ) -> None:
     swept.write_text('show = ["through_put"]\n' + swept.read_text())
@@ -116,14 +116,14 @@ def test_keys_of_the_workload_are_swept_too(lab: Lab, swept: Path) -> None:
     assert "workload.header_fetch" not in plans(Options(seeds=[1]))[0].design
 
 
-def test_a_swept_protocol_is_not_overridden(lab: Lab, swept: Path) -> None:
+def test_swept_protocol_cannot_be_overridden(lab: Lab, swept: Path) -> None:
     swept.write_text(swept.read_text().replace(SWEEP, '\n[sweep]\nprotocol = ["mesi", "moesi"]\n'))
     assert [plan.protocol_name for plan in plans(Options(seeds=[1]))] == ["mesi", "moesi"]
     with pytest.raises(UserError, match="sweeps `protocol`: omit --protocol"):
         plans(Options(protocol="msi"))
 
 
-def test_a_swept_server_has_an_image_and_classes_of_its_own(
+def test_swept_server_has_its_own_image_and_process_classes(
     lab: Lab, swept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usual = paths.BUILD / "image" / "debian"

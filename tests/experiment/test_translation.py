@@ -34,7 +34,7 @@ def measured(lab: Lab, walks: str, folder: Path) -> Delta:
         return short_region(plan, ready, folder, MEASURE, WINDOW)
 
 
-def test_a_hashed_table_is_looked_into_less_often_and_missed_more(whole: Lab, tmp_path: Path) -> None:
+def test_hashed_page_table_has_fewer_walk_accesses_and_more_misses(whole: Lab, tmp_path: Path) -> None:
     x86, hashed = (measured(whole, name, tmp_path / name) for name in ("x86", "hashed"))
 
     def walks(region: Delta, what: str) -> float:
@@ -60,7 +60,7 @@ def ready_guest(plan: Plan) -> Checkpoint:
     return built[0]
 
 
-def test_each_has_its_processor(lab: Lab, tmp_path: Path) -> None:
+def test_load_generator_and_server_run_on_separate_processors(lab: Lab, tmp_path: Path) -> None:
     with lab.entered():
         plans = make_plans(["webstone"], Options(scale="tiny", seeds=[1]))
         (plan,) = (one for one in plans if one.varied["server"] == "nginx" and one.varied["clients"] == "4")

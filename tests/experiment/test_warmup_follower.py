@@ -17,7 +17,7 @@ from s80lab.results.metrics.derive import warm_up
 from s80lab.results.snapshots import Snapshots
 
 
-def test_a_line_that_is_being_written_waits(run_dir: Path, tmp_path: Path) -> None:
+def test_incomplete_warm_up_line_is_read_when_complete(run_dir: Path, tmp_path: Path) -> None:
     lines = (run_dir.parent / f"warm-{run_dir.name}.jsonl").read_bytes().splitlines(keepends=True)
     path = tmp_path / "snapshots.jsonl"
     follower = WarmupFollower(path, Phases(warmup_min=9000, warmup_max=30_000, window=1000, measure=1), clients=40)
@@ -53,7 +53,7 @@ def test_bar_of_a_warm_up_never_moves_back(run_dir: Path, tmp_path: Path) -> Non
     assert "shares moved" in board.lines(80, 24)[0]
 
 
-def test_a_file_that_nobody_writes_any_more_has_whole_lines(run_dir: Path) -> None:
+def test_incomplete_last_line_of_finished_file_is_refused(run_dir: Path) -> None:
     path = run_dir / "snapshots.jsonl"
     whole = Snapshots.read(path)
     path.write_bytes(path.read_bytes()[:-9])

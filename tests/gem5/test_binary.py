@@ -22,16 +22,16 @@ def answering(folder: Path, answer: str, code: int = 0) -> Path:
     return gem5
 
 
-def test_one_that_can(tmp_path: Path) -> None:
+def test_gem5_with_all_features_is_accepted(tmp_path: Path) -> None:
     require(answering(tmp_path, json.dumps(GOOD)), x86=True)
 
 
-def test_any_version_is_accepted_because_the_check_decides(tmp_path: Path) -> None:
+def test_gem5_of_later_version_with_all_features_is_accepted(tmp_path: Path) -> None:
     later = GOOD | {"gem5": "26.0.0.0", "protocols": ["CHI", "MOESI_hammer"]}
     assert require(answering(tmp_path, json.dumps(later)), x86=True).version == "26.0.0.0"
 
 
-def test_a_replay_needs_no_guest(tmp_path: Path) -> None:
+def test_gem5_without_x86_is_accepted_for_replay(tmp_path: Path) -> None:
     require(answering(tmp_path, json.dumps(GOOD | {"isa": []})), x86=False)
 
 
@@ -46,7 +46,7 @@ def test_a_replay_needs_no_guest(tmp_path: Path) -> None:
         ("[" * 100_000, "did not report its version and build options"),
     ],
 )
-def test_one_that_cannot(tmp_path: Path, answer: str, refusal: str) -> None:
+def test_gem5_without_a_needed_feature_is_refused(tmp_path: Path, answer: str, refusal: str) -> None:
     with pytest.raises(UserError, match=refusal):
         require(answering(tmp_path, answer), x86=True)
 

@@ -156,7 +156,7 @@ def test_boot_refuses_a_changed_checkpoint(plan: Gem5Plan) -> None:
         build(plan)
 
 
-def test_other_segment_length_is_another_boot(plan: Gem5Plan) -> None:
+def test_boot_with_other_segment_length_starts_anew(plan: Gem5Plan) -> None:
     (plan.gem5.parent / "kill").write_text("2")
     with pytest.raises(UserError):
         build(plan)

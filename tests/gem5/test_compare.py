@@ -52,14 +52,14 @@ def test_cuts_at_its_own_windows_are_its_windows(cold: Path) -> None:
         assert np.array_equal(window["l2_misses"], own["l2_misses"])
 
 
-def test_what_is_cut_in_the_middle_of_windows_sums_to_the_same(cold: Path) -> None:
+def test_windows_cut_at_half_length_sum_to_equal_totals(cold: Path) -> None:
     (windows,) = whole(cold).windows
     (halves,) = model_side("x", [cold], [WINDOW // 2 * number for number in range(1, 27)]).windows
     assert sum(half.total("fills") for half in halves) == sum(window.total("fills") for window in windows)
     assert {half.instructions for half in halves} == {WINDOW // 2}
 
 
-def test_a_side_compared_with_itself_does_not_differ(cold: Path, tmp_path: Path) -> None:
+def test_side_compared_with_itself_does_not_differ(cold: Path, tmp_path: Path) -> None:
     side = whole(cold)
     rows = compare(side, side, side, 3)
     assert [row.quantity.title for row in rows if row.gem5 is None or row.model is None] == []
@@ -76,7 +76,7 @@ def test_a_side_compared_with_itself_does_not_differ(cold: Path, tmp_path: Path)
     assert len(json.loads((tmp_path / "out" / "compare.json").read_text())["rows"]) == len(rows)
 
 
-def test_a_large_difference_is_marked(cold: Path) -> None:
+def test_large_difference_is_marked(cold: Path) -> None:
     side = whole(cold)
     values = [
         replace(
@@ -114,7 +114,7 @@ def test_runs_of_other_windows_are_refused(cold: Path) -> None:
         ends(Side("gem5", side.windows + other.windows))
 
 
-def test_the_table_with_rubys_names_is_proven(tmp_path: Path) -> None:
+def test_hammer_table_with_ruby_names_is_proven(tmp_path: Path) -> None:
     table_of_ruby = as_ruby(tmp_path / "hammer-as-ruby.toml")
     own = (paths.PROTOCOLS / "hammer.toml").read_text().splitlines()
     changed = [pair for pair in zip(own, table_of_ruby.read_text().splitlines(), strict=True) if pair[0] != pair[1]]
@@ -122,7 +122,7 @@ def test_the_table_with_rubys_names_is_proven(tmp_path: Path) -> None:
     ensure_proven(table_of_ruby)
 
 
-def test_only_runs_of_the_shipped_design_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gem5_comparison_selects_runs_of_the_shipped_design(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs with --set over the machine are of other designs."""
     monkeypatch.setenv("S80LAB_RESULTS", str(tmp_path))
     about = {"engine": "gem5", "experiment": "imapb", "machine": "m"}
@@ -148,7 +148,7 @@ def test_only_runs_of_the_shipped_design_are_compared(tmp_path: Path, monkeypatc
             gem5_runs("imapb", "m", design, scale, wanted)
 
 
-def test_an_experiment_that_warms_its_sides_up_unlike_is_refused() -> None:
+def test_experiment_with_unequal_warm_ups_or_loads_is_refused() -> None:
     shipped = load_experiment("imapb", {})
     assert lengths(shipped, "s80-sixteenth").measure == 300_000_000
     for key, value, refusal in (

@@ -45,7 +45,7 @@ def extracted(out: Path, warm_up: int = 0) -> Snapshots:
     return Snapshots.read(out / "snapshots.jsonl")
 
 
-def test_the_numbers(out: Path) -> None:
+def test_extracted_counts_equal_the_recorded_gem5_statistics(out: Path) -> None:
     snapshots = extracted(out)
     first, second, third = snapshots.windows()
     assert [window.instructions for window in (first, second, third)] == [2000064, 2000429, 2000381]
@@ -88,14 +88,14 @@ def test_transactions_are_those_that_the_script_saw_end(out: Path) -> None:
     assert whole.total("transactions", transaction="SEND") == 3 and whole.total("transactions") == 7
 
 
-def test_identities_hold(out: Path) -> None:
+def test_conservation_checks_hold_for_gem5_counts(out: Path) -> None:
     names = check_snapshots(extracted(out))
     assert {"sources_sum_to_misses", "fills_sum_to_misses", "e_left_after_it_entered", "stalls_within_busy"} < set(
         names
     )
 
 
-def test_a_machine_of_one_processor(tmp_path: Path) -> None:
+def test_extraction_of_single_processor_machine_has_all_counts(tmp_path: Path) -> None:
     """gem5 gives the only one no number, and its counts no columns."""
     recorded("boot-single-core", tmp_path)
     machine = load_machine("s80-sixteenth", {"l2.inclusion": "exclusive", "processors.count": 1})
@@ -110,7 +110,7 @@ def test_a_machine_of_one_processor(tmp_path: Path) -> None:
     assert whole.total("fills", state="S") == whole.total("upgrades") == 0
 
 
-def test_a_probe_filter_among_18_processors(tmp_path: Path) -> None:
+def test_extraction_with_probe_filter_counts_invalidations(tmp_path: Path) -> None:
     """Six million instructions of the mix from empty caches with a filter for 1 MiB, a ninth of what the L2s hold."""
     recorded("probe-filter", tmp_path)
     snapshots = extracted(tmp_path, warm_up=2_000_000)
@@ -132,7 +132,7 @@ def mail(tmp_path: Path) -> Path:
     return recorded("mail-restored", tmp_path)
 
 
-def test_the_mail_server_restored_on_18_processors(mail: Path) -> None:
+def test_extraction_of_restored_mail_server_on_18_processors_has_known_counts(mail: Path) -> None:
     snapshots = extracted(mail, warm_up=1_000_000)
     check_snapshots(snapshots)
     whole = snapshots.whole()
@@ -159,7 +159,7 @@ def with_stores_that_lost(dump: str) -> str:
     )
 
 
-def test_a_store_that_lost_its_copy_while_it_asked_is_a_miss(mail: Path) -> None:
+def test_store_that_loses_its_copy_while_waiting_is_a_miss(mail: Path) -> None:
     before = extracted(mail).whole()
     end = "---------- End"
     *dumps, rest = (mail / "stats.txt").read_text().split(end)
@@ -173,7 +173,7 @@ def test_a_store_that_lost_its_copy_while_it_asked_is_a_miss(mail: Path) -> None
 
 
 @pytest.mark.parametrize("name", ["imapb-s80", "imape-s80", "imapb-s80-sixteenth", "imape-s80-sixteenth"])
-def test_the_kept_runs_have_the_kept_numbers(name: str, tmp_path: Path) -> None:
+def test_kept_gem5_runs_give_the_kept_metrics(name: str, tmp_path: Path) -> None:
     """18 busy processors, up to 36 dumps: what the extraction makes of them is what stands beside them."""
     kept = unpacked("gem5") / name
     for file in ("stats.txt", "facts.json"):
@@ -194,7 +194,7 @@ def test_the_kept_runs_have_the_kept_numbers(name: str, tmp_path: Path) -> None:
     assert {key: known.get(key) for key in kept_ones} == pytest.approx(kept_ones, rel=1e-8)
 
 
-def test_the_warm_up_is_not_measured(out: Path) -> None:
+def test_warm_up_is_left_out_of_the_gem5_region(out: Path) -> None:
     assert extracted(out, warm_up=2_000_000).region().instructions == 2000429 + 2000381
     with pytest.raises(UserError, match="ended after 6000874 instructions, before the end of its warm-up of 10000000"):
         extracted(out, warm_up=10_000_000)
@@ -236,7 +236,7 @@ def without(row: str) -> Callable[[str], str]:
         (lambda text: text.replace("simTicks 5", "simTicks x5", 1), "contains a value that is not a number"),
     ],
 )
-def test_what_is_wrong_is_said(out: Path, change: Callable[[str], str], refusal: str) -> None:
+def test_malformed_gem5_statistics_are_refused(out: Path, change: Callable[[str], str], refusal: str) -> None:
     stats = out / "stats.txt"
     stats.write_text(change(stats.read_text()))
     with pytest.raises(UserError, match=refusal):
@@ -260,7 +260,7 @@ def test_extraction_renames_rows_of_another_release(out: Path) -> None:
     assert extracted(out).whole().total("l2_misses") == expected > 0
 
 
-def test_what_gem5_does_not_tell_is_absent(out: Path) -> None:
+def test_metrics_without_gem5_statistics_are_null(out: Path) -> None:
     """Shares of the kernel and of the load generator are unknown, not zero; classes are of the micro-operations."""
     metrics = compute(extracted(out), None)
     assert metrics["kernel_share.instructions"] is None and metrics["loadgen_share.machine"] is None

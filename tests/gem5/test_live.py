@@ -51,11 +51,11 @@ def boot(gem5: Path, folder: Path, **settings: object) -> tuple[Snapshots, int]:
     return Snapshots.read(folder / "snapshots.jsonl"), taken
 
 
-def test_it_can_do_the_job(gem5: Path) -> None:
+def test_user_gem5_has_all_features(gem5: Path) -> None:
     binary.require(gem5, x86=True)
 
 
-def test_a_boot_in_windows(lab: Lab, gem5: Path, tmp_path: Path) -> None:
+def test_live_gem5_boot_gives_consistent_windows(lab: Lab, gem5: Path, tmp_path: Path) -> None:
     snapshots, taken = boot(gem5, tmp_path)
     assert {"sources_sum_to_misses", "fills_sum_to_misses"} < set(check_snapshots(snapshots))
     assert [window.instructions >= WINDOW for window in snapshots.windows()] == [True] * WINDOWS
@@ -63,7 +63,7 @@ def test_a_boot_in_windows(lab: Lab, gem5: Path, tmp_path: Path) -> None:
     assert snapshots.whole().total("l2_misses") > 0 and taken == 0
 
 
-def test_a_probe_filter_takes_blocks_back(lab: Lab, gem5: Path, tmp_path: Path) -> None:
+def test_live_gem5_probe_filter_invalidates_blocks(lab: Lab, gem5: Path, tmp_path: Path) -> None:
     """A filter for a quarter of what one L2 holds: blocks whose entries leave it leave the caches."""
     filtered, taken = boot(gem5, tmp_path, ruby_probe_filter="128KiB")
     check_snapshots(filtered)

@@ -39,7 +39,7 @@ def test_shipped_experiments_run_in_gem5(lab: Lab, tmp_path: Path, name: str, ma
     assert (model.warmup_min, model.warmup_max) == (part.settle, part.settle)
 
 
-def test_one_checkpoint_serves_every_cache(lab: Lab, tmp_path: Path) -> None:
+def test_gem5_checkpoint_is_shared_by_different_cache_designs(lab: Lab, tmp_path: Path) -> None:
     (large,) = plans(tmp_path, Options(machine="s80"))
     (small,) = plans(tmp_path, Options(machine="s80-sixteenth", settings={"l2.size": "1MiB"}))
     assert large.keys.warm.key == small.keys.warm.key
@@ -60,7 +60,7 @@ def test_seeds_have_checkpoints_of_their_own(lab: Lab, tmp_path: Path) -> None:
         (Options(scale="paper"), "has 8 GiB of memory, but the PC that gem5 simulates supports 3 GiB at most"),
     ],
 )
-def test_what_gem5_cannot_be_is_refused(lab: Lab, tmp_path: Path, options: Options, refusal: str) -> None:
+def test_design_that_gem5_cannot_simulate_is_refused(lab: Lab, tmp_path: Path, options: Options, refusal: str) -> None:
     with pytest.raises(UserError, match=refusal):
         plans(tmp_path, options)
 
@@ -77,7 +77,7 @@ def swept(with_sweep: Callable[[str], Path]) -> Path:
     return with_sweep(SWEEP)
 
 
-def test_a_sweep_is_every_combination_from_one_checkpoint(lab: Lab, swept: Path, tmp_path: Path) -> None:
+def test_gem5_sweep_has_all_combinations_from_one_checkpoint(lab: Lab, swept: Path, tmp_path: Path) -> None:
     found = plans(tmp_path, Options(machine="s80-sixteenth"), "swept")
     assert [plan.label for plan in found] == [
         "l2.size 512KiB, ruby.probe_filter 0",
@@ -110,7 +110,7 @@ def test_a_sweep_is_every_combination_from_one_checkpoint(lab: Lab, swept: Path,
         ('"ruby.probe_filter" = []', "gem5.sweep.ruby.probe_filter"),
     ],
 )
-def test_a_sweep_of_what_is_not_there_is_refused(
+def test_gem5_sweep_over_unknown_setting_is_refused(
     lab: Lab, swept: Path, tmp_path: Path, wrong: str, refusal: str
 ) -> None:
     text = swept.read_text()
@@ -119,7 +119,9 @@ def test_a_sweep_of_what_is_not_there_is_refused(
         plans(tmp_path, Options(), "swept")
 
 
-def test_without_gem5_one_sentence_says_what_to_do(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gem5_run_without_gem5_is_refused_with_remedy(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("GEM5", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(UserError, match=r"gem5 was not found: give --gem5 PATH, set \$GEM5, or put gem5.fast on PATH"):

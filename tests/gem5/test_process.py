@@ -54,7 +54,7 @@ def test_facts_of_a_whole_one(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_one_that_fails(tmp_path: Path, script: str, said: str) -> None:
+def test_failed_simulation_gives_one_sentence(tmp_path: Path, script: str, said: str) -> None:
     with pytest.raises(UserError, match=said):
         run(tmp_path, script)
 
@@ -102,7 +102,7 @@ def test_progress_states_percent_speed_memory_and_time_left(tmp_path: Path) -> N
     assert re.search(r"[0-9.]+ MIPS, 0\.[0-9] GB resident", line)
 
 
-def test_one_that_stands_still_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_simulation_without_progress_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "STALL_S", 1.0)
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / CONSOLE).write_text("login:\n")
@@ -135,7 +135,7 @@ def guest(tmp_path: Path) -> Iterator[Words]:
         yield Words(tmp_path, board)
 
 
-def test_a_guest_that_idles_for_ever_is_ended(guest: Words) -> None:
+def test_guest_that_prints_nothing_is_ended(guest: Words) -> None:
     """It runs on, but says nothing: modelled time, of which a restored simulation begins with some."""
     guest.write("waiting", modelled_s=300)
     guest.write(modelled_s=360)
@@ -145,7 +145,7 @@ def test_a_guest_that_idles_for_ever_is_ended(guest: Words) -> None:
 
 
 @pytest.mark.parametrize("together", [True, False], ids=["with the progress", "between two lines of progress"])
-def test_a_word_of_the_guest_is_a_sign_of_life(guest: Words, together: bool) -> None:
+def test_guest_output_resets_the_hang_timer(guest: Words, together: bool) -> None:
     guest.write(modelled_s=300)
     if together:
         guest.write("working", modelled_s=340)

@@ -52,7 +52,7 @@ def plan(lab: Lab, tmp_path: Path) -> Gem5Plan:
     return plans(tmp_path, Options(machine="s80-sixteenth"))[0]
 
 
-def test_a_run_is_in_the_database_and_has_a_report(plan: Gem5Plan, tmp_path: Path) -> None:
+def test_gem5_run_is_in_the_database_and_has_a_report(plan: Gem5Plan, tmp_path: Path) -> None:
     own = Lab(tmp_path / "checkpoints", tmp_path / "results")
     folder = own.results / "runs" / "gem5-imapb-s80-sixteenth-s1-x"
     ended(plan, folder, {"7": 3, "20": 1})
@@ -80,7 +80,7 @@ def test_a_run_is_in_the_database_and_has_a_report(plan: Gem5Plan, tmp_path: Pat
         ({"7": 3}, {"transactions": 4}, r"only 3 of 4 transactions ended within \d+ instructions; lower"),
     ],
 )
-def test_a_region_that_is_too_short_is_refused(
+def test_gem5_region_that_is_too_short_is_refused(
     plan: Gem5Plan, tmp_path: Path, items: dict[str, int], lengths: dict[str, int], refusal: str
 ) -> None:
     with pytest.raises(UserError, match=refusal):
@@ -88,7 +88,7 @@ def test_a_region_that_is_too_short_is_refused(
     assert not (tmp_path / "run" / "manifest.json").exists()
 
 
-def test_a_region_by_transactions_may_be_shorter(plan: Gem5Plan, tmp_path: Path) -> None:
+def test_gem5_region_measured_by_transactions_may_be_shorter(plan: Gem5Plan, tmp_path: Path) -> None:
     ended(plan, tmp_path / "run", {"7": 4}, transactions=4, measure=900_000_000)
     assert json.loads((tmp_path / "run" / "manifest.json").read_text())["status"] == "whole"
 
@@ -165,7 +165,7 @@ def test_number_of_finished_gem5_runs_is_printed_with_the_time_left(
     assert (tmp_path / "begun").read_text() == "\n" * 3
 
 
-def test_what_a_refused_run_said_is_kept(plan: Gem5Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_output_of_refused_gem5_run_is_kept(plan: Gem5Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The process is a stand-in that leaves the recorded files; hours of a real one are not thrown away."""
     monkeypatch.setenv("S80LAB_RESULTS", str(tmp_path / "results"))
     asked = recorded(plan, tmp_path, measure=9_000_000)

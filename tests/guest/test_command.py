@@ -34,7 +34,7 @@ def following(options: list[str], name: str) -> list[str]:
     return [after for option, after in pairwise(options) if option == name]
 
 
-def test_nothing_of_the_hosts_clock_reaches_the_guest() -> None:
+def test_qemu_options_keep_host_clock_and_entropy_from_the_guest() -> None:
     options = arguments(BOOT, session(shared=True))
     assert following(options, "-icount") == ["shift=0,sleep=off"]
     assert following(options, "-rtc") == ["base=2026-01-01T00:00:00,clock=vm"]
@@ -43,7 +43,7 @@ def test_nothing_of_the_hosts_clock_reaches_the_guest() -> None:
     assert "-nodefaults" in options
 
 
-def test_a_checkpoint_writes_its_ram_file_and_a_run_does_not() -> None:
+def test_checkpoint_shares_its_ram_file_and_run_maps_it_private() -> None:
     written = following(arguments(BOOT, session(shared=True)), "-object")[0]
     assert written == f"memory-backend-file,id=ram0,size={BOOT.scale.ram},mem-path=/f/ram.img,share=on"
     private = following(arguments(BOOT, session(shared=False)), "-object")[0]
@@ -74,14 +74,14 @@ def test_plugin_arguments_name_files_behind_a_link_as_linux_shows_them(
         assert [line for line in maps if line.endswith(f" {name}")] and plugin.endswith(",skip=5")
 
 
-def test_only_the_threads_of_a_core_share_a_socket() -> None:
+def test_socket_is_shared_by_threads_of_one_core_only() -> None:
     machine = load_machine("s80", {"processors.threads_per_core": 2})
     options = guest_options(Boot(machine, BOOT.scale, BOOT.kernel, BOOT.initramfs))
     assert following(options, "-smp") == ["18,sockets=9,cores=1,threads=2"]
     assert "l3-cache=off" in following(options, "-cpu")[0]
 
 
-def test_the_key_knows_machine_and_mail_store_but_no_path() -> None:
+def test_guest_options_contain_machine_and_mail_store_but_no_path() -> None:
     options = guest_options(BOOT)
     assert following(options, "-smp") == ["18,sockets=18,cores=1,threads=1"]
     (line,) = following(options, "-append")
@@ -89,7 +89,7 @@ def test_the_key_knows_machine_and_mail_store_but_no_path() -> None:
     assert not any(option.startswith("/") for option in options)
 
 
-def test_a_comma_in_a_folders_name_adds_no_option() -> None:
+def test_comma_in_a_folder_name_adds_no_qemu_option() -> None:
     folder = Path("/f,server=off")
     options = arguments(
         BOOT,

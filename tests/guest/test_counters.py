@@ -44,7 +44,7 @@ def test_counters_go_on_from_those_of_the_checkpoint(run: Path, warm: KernelMemo
 
 
 @pytest.mark.guest
-def test_the_tasks_are_those_of_the_servers_and_their_clients(warm: KernelMemory) -> None:
+def test_guest_tasks_are_the_servers_and_the_load_generator(warm: KernelMemory) -> None:
     names = Counter(task.comm for task in tasks(warm))
     assert names["imap"] == 32  # a session for each client of the scale
     assert names["imap-login"] == 18 and names["s80-loadgen"] == 1
@@ -54,7 +54,7 @@ def test_the_tasks_are_those_of_the_servers_and_their_clients(warm: KernelMemory
 
 
 @pytest.mark.guest
-def test_no_client_waits_for_a_processor_of_the_servers(warm: KernelMemory) -> None:
+def test_load_generator_is_the_only_real_time_task(warm: KernelMemory) -> None:
     fifo = 1  # SCHED_FIFO, include/uapi/linux/sched.h
     processes = [task for task in tasks(warm) if not task.kernel_thread]
     real_time = [task.comm for task in processes if warm.value(task.address, "task_struct.policy") == fifo]

@@ -47,7 +47,7 @@ def run(disks: Lab) -> Path:
     return folder
 
 
-def test_no_transaction_fails(run: Path) -> None:
+def test_run_with_mail_on_disks_has_no_errors(run: Path) -> None:
     result = json.loads((run / "transactions.json").read_text())
     assert set(result["errors"].values()) == {0}
     design = json.loads((run / "manifest.json").read_text())["design"]
@@ -74,13 +74,13 @@ def memory(disks: Lab, run: Path) -> KernelMemory:
     return KernelMemory(load_kernel(paths.BUILD / "image" / "debian"), RamFile(ram, SCALE.memory()))
 
 
-def test_the_guests_own_memory_has_two_disks(memory: KernelMemory) -> None:
+def test_guest_memory_shows_two_disks(memory: KernelMemory) -> None:
     found = list(mounted_disks(memory))
     assert {disk.name for disk in found} == {"nullb0", "nullb1"}
     assert all(len(disk.statistics) == PROCESSORS for disk in found)
 
 
-def test_the_page_cache_has_all_mail(memory: KernelMemory) -> None:
+def test_page_cache_holds_all_mail(memory: KernelMemory) -> None:
     """What files have in memory, by the kernel's own count, but for those that lie there alone."""
     counts, first = memory.kernel.types.enumerators("node_stat_item"), memory.kernel.symbols.address("vm_node_stat")
     files, in_memory = (memory.word(first + 8 * counts[name]) for name in ("NR_FILE_PAGES", "NR_SHMEM"))
@@ -99,7 +99,7 @@ def measured(disks: Lab, dma: bool, folder: Path) -> Delta:
         return short_region(plan, warm, folder, MEASURE, WINDOW)
 
 
-def test_a_disk_that_accesses_memory_by_itself_takes_no_misses(disks: Lab, run: Path, tmp_path: Path) -> None:
+def test_disk_with_dma_causes_fewer_kernel_misses(disks: Lab, run: Path, tmp_path: Path) -> None:
     """What hands requests over are threads of the kernel, which do little else but clear up behind the programs that
     deliver; a processor that copies a written page misses it, and stores to the disk's own pages."""
     del run  # it has made the checkpoint
@@ -114,7 +114,7 @@ def test_a_disk_that_accesses_memory_by_itself_takes_no_misses(disks: Lab, run: 
     assert a_thousand(by_itself, "load") < a_thousand(copied, "load")
 
 
-def test_a_capture_has_no_accesses_of_devices(disks: Lab) -> None:
+def test_capture_with_disk_dma_is_refused(disks: Lab) -> None:
     said = disks.call("capture", "imapb", "--scale", "tiny", *SETTINGS, "--set", "scale.disk.dma=true", code=2)
     assert said.endswith(
         "s80lab: scale.disk.dma = true: a capture cannot record the memory accesses of disks; "

@@ -65,7 +65,7 @@ def restore_with(whole: Lab, folder: Path, monkeypatch: pytest.MonkeyPatch, befo
     asyncio.run(wait())
 
 
-def test_a_panic_is_told_with_the_consoles_last_lines(lab: Lab) -> None:
+def test_kernel_panic_is_reported_with_the_last_console_lines(lab: Lab) -> None:
     said = lab.call(
         *("checkpoint", "build", "imapb", "--stage", "ready", "--scale", "tiny"),
         *("--set", "processors.count=1", "--set", f"guest.kernel_args={KERNEL} rdinit=/nonexistent"),
@@ -76,28 +76,30 @@ def test_a_panic_is_told_with_the_consoles_last_lines(lab: Lab) -> None:
     assert lab.partial() == []
 
 
-def test_a_guest_that_says_nothing_is_given_up(lab: Lab, tmp_path: Path) -> None:
+def test_silent_guest_ends_at_the_time_limit(lab: Lab, tmp_path: Path) -> None:
     silent = f'{KERNEL} rdinit=/bin/busybox -- sh -c "while :; do :; done"'
     with pytest.raises(UserError, match=r"nothing happened for 5 s while waiting for the guest's `ready`"):
         wait_for_ready(tmp_path, silent, 5)
 
 
-def test_a_guest_that_gives_up_is_told_with_its_reason(lab: Lab, tmp_path: Path) -> None:
+def test_guest_that_gives_up_is_reported_with_its_reason(lab: Lab, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"the guest gave up: unknown storage: tape"):
         wait_for_ready(tmp_path, f"{KERNEL} s80.storage=tape", LIMIT_S)
 
 
-def test_a_server_that_does_not_answer_in_time(whole: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_server_that_does_not_answer_in_time_is_reported(
+    whole: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(UserError, match=r"the load generator failed: .*"):
         restore_with(whole, tmp_path, monkeypatch, "reply_timeout_s=60", "reply_timeout_s=0.000001")
 
 
-def test_a_job_that_the_guest_refuses(whole: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_job_that_the_guest_refuses_is_reported(whole: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UserError, match=r"the load generator failed: job: .*driver"):
         restore_with(whole, tmp_path, monkeypatch, "driver=chain", "driver=train")
 
 
-def test_a_qemu_that_refuses_its_command_line(lab: Lab, tmp_path: Path) -> None:
+def test_qemu_that_refuses_its_command_line_is_reported(lab: Lab, tmp_path: Path) -> None:
     said = lab.call(
         *("checkpoint", "build", "imapb", "--stage", "ready", "--scale", "tiny", "--set", "guest.cpu=z80"),
         code=2,
@@ -106,7 +108,7 @@ def test_a_qemu_that_refuses_its_command_line(lab: Lab, tmp_path: Path) -> None:
     assert "z80" in said
 
 
-def test_a_temporary_folder_with_too_long_a_name_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_temporary_folder_with_too_long_name_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its name and that of a socket in it may have no more than 107 bytes."""
     folder = tmp_path / ("x" * 100)
     folder.mkdir()

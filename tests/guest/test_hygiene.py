@@ -32,7 +32,7 @@ def guest(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Checked:
     return run_checked(tmp_path_factory.mktemp("checked"), "facts,lookups", job, settings={"processors.count": 8})
 
 
-def test_no_processor_shares_a_cache_with_another(guest: Checked) -> None:
+def test_processors_of_the_guest_share_no_cache(guest: Checked) -> None:
     processors = range(guest.machine.processors.count)
     facts = guest.facts()
     assert sorted(facts["cache"]) == sorted(f"{number} {number}" for number in processors)
@@ -42,7 +42,7 @@ def test_no_processor_shares_a_cache_with_another(guest: Checked) -> None:
     assert not any("SD_SHARE_PKG_RESOURCES" in flags for flags in facts["domain"])
 
 
-def test_the_time_zone_needs_no_file(guest: Checked) -> None:
+def test_time_zone_needs_no_file(guest: Checked) -> None:
     assert guest.facts()["timezone"] == ["UTC0"]
     assert not [names for names in guest.lookups() if "localtime" in names[2]]
 
@@ -53,11 +53,11 @@ def test_reading_writes_no_access_times(guest: Checked) -> None:
     assert not [point for point, options in mounts.items() if "noatime" not in options.split(",")]
 
 
-def test_every_processor_has_a_timer_of_high_resolution(guest: Checked) -> None:
+def test_processors_all_have_a_high_resolution_timer(guest: Checked) -> None:
     assert Counter(guest.facts()["timer"])["hrtimer_interrupt"] == guest.machine.processors.count
 
 
-def test_a_session_looks_up_nothing_in_vain_again_and_again(guest: Checked) -> None:
+def test_session_repeats_no_failed_file_lookups(guest: Checked) -> None:
     """A name that is looked up at every SELECT, or for every message, is seen as often as there are transactions."""
     selected = guest.result["transactions"]["SELT"]["count"]
     assert selected > 10 * CLIENTS

@@ -53,11 +53,11 @@ def digest(root: Path) -> str:
     return result.hexdigest()
 
 
-def test_the_same_arguments_give_the_same_bytes(store: Path, tmp_path: Path) -> None:
+def test_equal_arguments_give_equal_mail_store_bytes(store: Path, tmp_path: Path) -> None:
     assert digest(build(tmp_path / "again")) == digest(store)
 
 
-def test_another_seed_gives_other_bytes(store: Path, tmp_path: Path) -> None:
+def test_different_seed_gives_different_mail_store_bytes(store: Path, tmp_path: Path) -> None:
     assert digest(build(tmp_path / "other", seed=2)) != digest(store)
 
 
@@ -69,7 +69,7 @@ def test_sizes_are_those_of_the_study(store: Path) -> None:
         assert nearest[size] / len(sizes) == pytest.approx(share, abs=0.02)
 
 
-def test_every_message_is_well_formed(store: Path) -> None:
+def test_messages_are_well_formed(store: Path) -> None:
     count = 0
     for message in messages(store):
         count += 1
@@ -86,7 +86,7 @@ def test_every_message_is_well_formed(store: Path) -> None:
     assert count > 1000
 
 
-def test_every_from_line_begins_a_message(store: Path) -> None:
+def test_from_lines_all_begin_a_message(store: Path) -> None:
     """Text lines that begin with "From " are quoted, so mbox readers of every kind agree on the number of messages."""
     for path in files(store):
         data = path.read_bytes()
@@ -122,7 +122,7 @@ def test_maildirs_hold_the_same_messages(store: Path, maildirs: Path) -> None:
             assert [one.as_bytes() for one in mine] == [bare(one) for one in theirs]
 
 
-def test_a_maildirs_file_says_its_size_and_has_its_messages_time(maildirs: Path) -> None:
+def test_maildir_file_name_and_time_match_the_message(maildirs: Path) -> None:
     for path in files(maildirs):
         name, content = path.name.removesuffix("S"), path.read_bytes()
         size, lines = len(content), content.count(b"\n")

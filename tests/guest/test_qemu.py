@@ -90,19 +90,19 @@ def test_too_old_a_qemu_is_named_with_its_version(bare: Path) -> None:
         find(bare)
 
 
-def test_the_oldest_good_qemu_is_taken_from_the_path(bare: Path) -> None:
+def test_oldest_supported_qemu_is_found_on_the_path(bare: Path) -> None:
     binary = fake_qemu(bare, "echo QEMU emulator version 9.2.0")
     assert find(bare).binary == binary
 
 
-def test_the_environment_names_a_qemu(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_qemu_named_by_the_environment_is_used(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (bare / "mine").mkdir()
     binary = fake_qemu(bare / "mine", "echo QEMU emulator version 11.0.0")
     monkeypatch.setenv("S80LAB_QEMU", str(binary))
     assert find(bare).version == "11.0.0"
 
 
-def test_a_qemu_that_does_not_start_is_named(bare: Path) -> None:
+def test_qemu_that_does_not_start_is_refused(bare: Path) -> None:
     fake_qemu(bare, "echo no such library >&2; exit 127")
     with pytest.raises(UserError, match=r"does not print its version \(no such library\)"):
         find(bare)
@@ -226,7 +226,7 @@ def test_description_of_a_host_that_cannot_fetch_names_the_remedy(bare: Path) ->
         describe_qemu(bare / "store", bare / "older")
 
 
-def test_another_system_than_debian_is_refused(tmp_path: Path) -> None:
+def test_host_without_debian_is_refused(tmp_path: Path) -> None:
     (tmp_path / "os-release").write_text('ID=fedora\nVERSION_ID="40"\n')
     with pytest.raises(UserError, match="this host does not run Debian"):
         debian_codename(tmp_path / "os-release")

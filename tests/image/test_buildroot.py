@@ -110,7 +110,7 @@ def s80lab(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], 
     return line
 
 
-def test_a_buildroot_is_given_or_named_by_the_environment(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_buildroot_is_given_by_argument_or_environment(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert find_buildroot(sources).version == "2025.02.16"
     monkeypatch.setenv("BUILDROOT", str(sources))
     assert find_buildroot() == find_buildroot(sources)
@@ -119,7 +119,7 @@ def test_a_buildroot_is_given_or_named_by_the_environment(sources: Path, monkeyp
         find_buildroot()
 
 
-def test_a_folder_without_a_version_is_no_buildroot(tmp_path: Path) -> None:
+def test_folder_without_version_is_not_a_buildroot(tmp_path: Path) -> None:
     for _ in range(2):
         with pytest.raises(
             UserError, match="is not a folder with Buildroot's sources: it contains no Makefile with BR2_VERSION"
@@ -143,7 +143,7 @@ def test_versions_outside_the_range_are_refused(tmp_path: Path, version: str, ve
         find_buildroot(tmp_path)
 
 
-def test_the_later_of_two_lines_counts_and_what_is_not_taken_is_named(tmp_path: Path) -> None:
+def test_later_option_line_overrides_and_rejected_option_is_named(tmp_path: Path) -> None:
     fragment = tmp_path / "fast"
     fragment.write_text("# faster\nBR2_OPTIMIZE_3=y\n# BR2_PACKAGE_DOVECOT_SQLITE is not set\n")
     configuration = load_configuration(fragment)
@@ -160,7 +160,7 @@ def test_the_later_of_two_lines_counts_and_what_is_not_taken_is_named(tmp_path: 
     )
 
 
-def test_a_remark_is_no_option_and_n_is_not_set(tmp_path: Path) -> None:
+def test_remark_is_not_an_option_and_n_means_not_set(tmp_path: Path) -> None:
     """As kconfig reads them."""
     fragment = tmp_path / "fast"
     fragment.write_text("# BR2_OPTIMIZE_3=y\nBR2_STRIP_strip=n\n")
@@ -170,7 +170,7 @@ def test_a_remark_is_no_option_and_n_is_not_set(tmp_path: Path) -> None:
     assert load_configuration(fragment).refused(tmp_path / ".config") == ["BR2_PACKAGE_DOVECOT=n"]
 
 
-def test_a_fragment_holds_options_alone(tmp_path: Path) -> None:
+def test_fragment_with_other_lines_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="absent: cannot be read"):
         load_configuration(tmp_path / "absent")
     (tmp_path / "bad").write_text("BR2_OPTIMIZE_3=y\nCONFIG_NC=y\n")
@@ -178,7 +178,7 @@ def test_a_fragment_holds_options_alone(tmp_path: Path) -> None:
         load_configuration(tmp_path / "bad")
 
 
-def test_the_hash_of_the_options_is_of_no_host(tmp_path: Path) -> None:
+def test_config_hash_is_independent_of_host_paths(tmp_path: Path) -> None:
     for name in ("one", "other"):
         places = ("EXTERNAL_S80LAB_PATH", "DL_DIR", "DEFCONFIG", "TOOLCHAIN_EXTERNAL_PATH", "PACKAGE_OVERRIDE_FILE")
         lines = [f'BR2_{place}="/{name}/{place}"' for place in places]
@@ -210,11 +210,11 @@ STOPPED = "make[1]: *** [package/pkg-generic.mk:190: /o/build/{}/.stamp_download
         ("You seem to have the current working directory in your LD_LIBRARY_PATH", "Buildroot failed: You seem to"),
     ],
 )
-def test_a_failure_is_one_sentence(said: str, sentence: str) -> None:
+def test_buildroot_failure_gives_one_sentence(said: str, sentence: str) -> None:
     assert complaint(said, Path("/sources")).startswith(sentence)
 
 
-def test_a_folder_is_packed_as_it_lies(tmp_path: Path) -> None:
+def test_folder_is_packed_with_modes_and_links(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir(mode=0o700)
     (tmp_path / "a/b").write_bytes(b"1")
     (tmp_path / "a/b").chmod(0o640)
@@ -231,7 +231,7 @@ def test_a_folder_is_packed_as_it_lies(tmp_path: Path) -> None:
         list(folder_entries(tmp_path))
 
 
-def test_what_lies_over_the_target_folder_enters_its_links(target: Path, debian: Path, tmp_path: Path) -> None:
+def test_target_entries_overlay_files_through_links(target: Path, debian: Path, tmp_path: Path) -> None:
     entries = {entry.path: entry for entry in target_entries(target, SERVER, debian, tmp_path)}
     assert entries["var/run"].data == b"../run" and entries["run"].mode == 0o040755
     assert entries["usr/lib/modules/6.1/kernel/fs/configfs/configfs.ko"].data == b"fs/configfs/configfs.ko"
@@ -249,7 +249,7 @@ def test_what_lies_over_the_target_folder_enters_its_links(target: Path, debian:
         list(target_entries(target, SERVER, debian, tmp_path))
 
 
-def test_what_is_dropped_stays_out_but_for_a_library_that_a_program_needs(target: Path) -> None:
+def test_dropped_files_are_left_out_unless_a_program_needs_the_library(target: Path) -> None:
     for name in (
         "usr/lib/dovecot/lib20_fts_plugin.so",
         "usr/lib/dovecot/libssl_iostream_openssl.so",
@@ -272,7 +272,7 @@ def test_what_is_dropped_stays_out_but_for_a_library_that_a_program_needs(target
     assert left_out(target) == dropped
 
 
-def test_what_is_packed_is_no_reason_to_compile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_packing_list_does_not_change_the_compile_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tree = tmp_path / "tree"
     shutil.copytree(TREE, tree)
     before = tree_digest(), packing_digest()
@@ -292,7 +292,7 @@ def making(sources: Path, tmp_path: Path) -> Make:
     return Make(find_buildroot(sources), tmp_path / "output" / "buildroot", None, lambda text: None)
 
 
-def test_equal_inputs_go_on_and_others_begin_anew(
+def test_buildroot_output_is_reused_for_equal_options_only(
     making: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     making.build(Configuration())
@@ -309,7 +309,7 @@ def test_equal_inputs_go_on_and_others_begin_anew(
     assert len((making.out / "built").read_text().splitlines()) == 1
 
 
-def test_a_folder_of_sources_keeps_buildroot_from_fetching(making: Make, tmp_path: Path) -> None:
+def test_sources_folder_prevents_downloads(making: Make, tmp_path: Path) -> None:
     closed = Make(making.buildroot, making.out, tmp_path, lambda text: None)
     with pytest.raises(UserError) as refused:
         closed.build(Configuration())
@@ -319,7 +319,7 @@ def test_a_folder_of_sources_keeps_buildroot_from_fetching(making: Make, tmp_pat
     assert (making.out / "built").is_file()
 
 
-def test_a_licence_that_buildroot_does_not_know_spoils_no_image(sources: Path, tmp_path: Path) -> None:
+def test_unknown_licence_is_a_warning_and_the_image_is_built(sources: Path, tmp_path: Path) -> None:
     """As of a source that the user put in the place of Buildroot's."""
     (sources / "unlike").write_text("")
     told: list[str] = []
@@ -330,13 +330,13 @@ def test_a_licence_that_buildroot_does_not_know_spoils_no_image(sources: Path, t
     assert (making.out / "target/usr/bin/busybox").is_file()
 
 
-def test_an_outer_make_does_not_matter(making: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outer_make_flags_are_ignored(making: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MAKEFLAGS", "n -- O=/absent")
     making.build(Configuration())
     assert (making.out / "target/usr/bin/busybox").is_file()
 
 
-def test_an_option_that_buildroot_does_not_take(making: Make, sources: Path) -> None:
+def test_option_that_buildroot_rejects_is_refused(making: Make, sources: Path) -> None:
     text = MAKEFILE.replace("cp $(BR2_DEFCONFIG)", "grep -v OPENSMTPD $(BR2_DEFCONFIG) >")
     (sources / "Makefile").write_text(text)
     with pytest.raises(
@@ -345,7 +345,9 @@ def test_an_option_that_buildroot_does_not_take(making: Make, sources: Path) -> 
         making.build(Configuration())
 
 
-def test_an_image_with_its_manifest_and_bill(sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_buildroot_image_has_manifest_and_bill_of_materials(
+    sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """With Debian's real kernel."""
     monkeypatch.setattr(image_module, "BUILD", tmp_path)
     folder = tmp_path / "image" / "buildroot"
@@ -366,7 +368,9 @@ def test_an_image_with_its_manifest_and_bill(sources: Path, tmp_path: Path, monk
     assert said == ["image: up to date"]
 
 
-def test_an_image_with_a_kernel_of_its_own(sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_image_with_its_own_kernel_uses_modules_of_that_kernel(
+    sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Buildroot's with Buildroot's modules, and nothing of Debian's is asked for."""
     monkeypatch.setattr(image_module, "BUILD", tmp_path)
     kernel = kernel_image("6.1.174")
@@ -387,7 +391,7 @@ def test_an_image_with_a_kernel_of_its_own(sources: Path, tmp_path: Path, monkey
     assert not [line for line in told if "Debian" in line]
 
 
-def test_a_kernel_of_ones_own_is_one_for_x86_with_the_guests_modules(
+def test_custom_kernel_must_be_x86_and_have_the_guest_modules(
     sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(image_module, "BUILD", tmp_path)
@@ -405,7 +409,7 @@ def test_a_kernel_of_ones_own_is_one_for_x86_with_the_guests_modules(
     assert not (tmp_path / "image" / "buildroot").exists()
 
 
-def test_the_images_of_several_servers_are_made_one_after_the_other(
+def test_images_of_several_servers_are_built_one_at_a_time(
     sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They share Buildroot's output, which other options begin anew."""

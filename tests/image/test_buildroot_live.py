@@ -38,21 +38,21 @@ def manifest() -> ImageManifest:
     return make_image("buildroot", "dovecot", choice, progress=print)
 
 
-def test_it_holds_the_servers_and_is_small(manifest: ImageManifest) -> None:
+def test_buildroot_image_holds_the_servers_and_is_small(manifest: ImageManifest) -> None:
     assert {"busybox", "dovecot", "libopenssl", "opensmtpd", "s80lab-guest", "sqlite"} <= manifest.packages.keys()
     assert manifest.initramfs_bytes < 36e6
     names = {entry.path for entry in read_archive(FOLDER / "initramfs.cpio")}
     assert {f"usr/bin/{name}" for name in PROGRAMS} | set(load_server("dovecot").files()) <= names
 
 
-def test_its_bill_lies_beside_it(manifest: ImageManifest) -> None:
+def test_buildroot_image_has_its_bill_of_materials(manifest: ImageManifest) -> None:
     assert all((FOLDER / name.replace("licenses", "licences")).exists() for name in BILL)
     listed = (FOLDER / "manifest.csv").read_text()
     assert '"opensmtpd"' in listed and '"s80lab-guest"' in listed
     assert json.loads((FOLDER / "packages.json").read_text())["dovecot"]["licenses"]
 
 
-def test_a_run_on_it_has_no_errors(manifest: ImageManifest, lab: Lab) -> None:
+def test_run_on_the_buildroot_image_has_no_errors(manifest: ImageManifest, lab: Lab) -> None:
     before = set(lab.runs())
     lab.run_tiny("imapb", "--seeds", "1", "--image", "buildroot")
     (run,) = set(lab.runs()) - before

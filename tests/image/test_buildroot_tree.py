@@ -29,14 +29,14 @@ def settings(text: str) -> list[str]:
     return re.findall(r"^(?:# )?(BR2_\w+)(?:=| is not set)", text, re.MULTILINE)
 
 
-def test_it_has_what_the_manual_asks_for() -> None:
+def test_external_tree_has_the_files_that_buildroot_requires() -> None:
     described = dict(line.split(": ", 1) for line in (TREE / "external.desc").read_text().splitlines())
     assert described["name"] == "S80LAB"
     assert len(described["desc"]) <= 50
     assert all((TREE / name).is_file() for name in ("external.mk", "Config.in"))
 
 
-def test_every_file_that_is_named_is_there() -> None:
+def test_files_named_in_the_external_tree_exist() -> None:
     """By `source`, `include` (there with wildcards) or a setting."""
     named = {
         place
@@ -47,7 +47,7 @@ def test_every_file_that_is_named_is_there() -> None:
     assert [place for place in named if not list(TREE.glob(place)) and not (TREE / place).exists()] == []
 
 
-def test_every_package_is_offered_and_described() -> None:
+def test_packages_of_the_external_tree_are_offered_and_described() -> None:
     sources = re.findall(r'^source ".*/package/([\w-]+)/Config\.in"$', (TREE / "Config.in").read_text(), re.MULTILINE)
     assert sources == PACKAGES
     for name in PACKAGES:
@@ -72,12 +72,12 @@ def test_whatever_is_fetched_has_its_hash(name: str) -> None:
     assert version and (f"{name}-{version[1]}.tar.gz" in hashes or "_SITE_METHOD = local" in recipe)
 
 
-def test_our_own_licence_is_the_projects() -> None:
+def test_licence_hash_of_the_guest_package_is_that_of_the_project() -> None:
     (line,) = read_lines(TREE / "package" / "s80lab-guest" / "s80lab-guest.hash")
     assert line.split()[1] == file_hash(ROOT / "LICENSE")
 
 
-def test_every_option_is_one_of_buildroots() -> None:
+def test_options_of_the_external_tree_exist_in_buildroot() -> None:
     named = set(settings(DEFCONFIG.read_text() + KERNEL.read_text()))
     for name in PACKAGES:
         lines = (TREE / "package" / name / "Config.in").read_text()
@@ -87,19 +87,19 @@ def test_every_option_is_one_of_buildroots() -> None:
     assert named >= OWN
 
 
-def test_no_option_is_set_twice() -> None:
+def test_options_of_the_external_tree_are_set_once() -> None:
     named = settings(DEFCONFIG.read_text() + KERNEL.read_text())
     assert len(named) == len(set(named))
 
 
-def test_the_kernels_source_has_its_hash() -> None:
+def test_kernel_source_has_a_hash() -> None:
     version = re.search(r'^BR2_LINUX_KERNEL_CUSTOM_VERSION_VALUE="(6\.1\.\d+)"$', KERNEL.read_text(), re.MULTILINE)
     (line,) = read_lines(TREE / "patches" / "linux" / "linux.hash")
     assert version and line.split()[2] == f"linux-{version[1]}.tar.xz"
     assert re.fullmatch("[0-9a-f]{64}", line.split()[1])
 
 
-def test_the_kernels_options_are_set_once_and_make_the_modules_that_the_guest_loads() -> None:
+def test_kernel_options_are_set_once_and_build_the_guest_modules() -> None:
     text = (TREE / "board" / "s80lab" / "linux.config").read_text()
     options = re.findall(r"^(?:# )?CONFIG_(\w+)(?:=(y|m)$| is not set$)", text, re.MULTILINE)
     assert len(options) == len(dict(options)) > 60
@@ -114,7 +114,7 @@ def test_the_kernels_options_are_set_once_and_make_the_modules_that_the_guest_lo
     }
 
 
-def test_the_users_are_the_servers_and_the_owner_of_the_mail() -> None:
+def test_image_users_are_the_server_users_and_the_mail_owner() -> None:
     rows = [line.split() for line in read_lines(TREE / "board" / "s80lab" / "users.txt")]
     assert all(len(row) >= 9 and row[:2] == row[2:4] for row in rows)
     assert {row[0]: int(row[1]) for row in rows} == {**load_server("dovecot").users, "vmail": 5000}
@@ -122,7 +122,7 @@ def test_the_users_are_the_servers_and_the_owner_of_the_mail() -> None:
     assert "vmail:x:5000:5000:" in owner
 
 
-def test_what_the_shell_script_makes_of_a_target_folder(tmp_path: Path) -> None:
+def test_post_build_script_keeps_only_needed_files(tmp_path: Path) -> None:
     for name in ("usr/libexec/imap-login", "usr/libexec/imap", "bin/busybox", "etc/init.d/rcK"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(b"")

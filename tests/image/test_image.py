@@ -39,11 +39,11 @@ def test_manifest_names_kernel_and_servers(image: Path) -> None:
     assert servers <= manifest.packages.keys()
 
 
-def test_it_is_small(image: Path) -> None:
+def test_debian_image_is_small(image: Path) -> None:
     assert load_image(image).initramfs_bytes < 40e6
 
 
-def test_nothing_but_programs_libraries_and_settings(tree: Path) -> None:
+def test_image_has_only_programs_libraries_and_settings(tree: Path) -> None:
     assert not any((tree / path).exists() for path in ("usr/share", "var/lib/dpkg", "boot"))
     assert {path.name for path in (tree / "lib/modules").rglob("*") if path.is_file()} == {"configfs.ko", "null_blk.ko"}
 
@@ -54,7 +54,7 @@ def test_common_files_are_there_and_init_can_be_executed(tree: Path) -> None:
     assert (tree / "init").stat().st_mode & 0o111
 
 
-def test_every_library_of_every_program_is_found(tree: Path) -> None:
+def test_program_libraries_are_all_found(tree: Path) -> None:
     loader = tree / "lib64" / "ld-linux-x86-64.so.2"
     paths = ":".join(str(tree / folder) for folder in ("lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu"))
     for program in ("usr/sbin/dovecot", "usr/lib/dovecot/imap", "usr/lib/dovecot/auth", "usr/sbin/smtpd"):
@@ -75,7 +75,7 @@ def test_loader_and_library_are_of_the_images_libc6(image: Path, tree: Path) -> 
     assert f"(Debian GLIBC {version})".encode() in library.read_bytes()
 
 
-def test_our_programs_need_nothing_of_the_guest(tree: Path) -> None:
+def test_project_programs_are_statically_linked(tree: Path) -> None:
     """Compiled on the host, which may be of another suite: no dynamic linker, no library."""
     for name in PROGRAMS:
         headers = ["readelf", "--wide", "--program-headers", "--dynamic", str(tree / "usr/bin" / name)]
@@ -85,12 +85,12 @@ def test_our_programs_need_nothing_of_the_guest(tree: Path) -> None:
         assert "NEEDED" not in said
 
 
-def test_the_key_is_the_servers_alone(image: Path) -> None:
+def test_private_key_is_readable_by_the_server_only(image: Path) -> None:
     command = ["cpio", "--list", "--verbose", "--quiet", "--file", str(image / "initramfs.cpio"), "etc/tls/key.pem"]
     assert subprocess.run(command, check=True, capture_output=True, text=True).stdout.startswith("-rw------- ")
 
 
-def test_building_again_changes_nothing(image: Path) -> None:
+def test_image_with_equal_inputs_is_not_rebuilt(image: Path) -> None:
     before = (image / "initramfs.cpio").stat().st_mtime_ns
     said: list[str] = []
     manifest = build_image(image, SERVER, progress=said.append)
@@ -99,11 +99,11 @@ def test_building_again_changes_nothing(image: Path) -> None:
     assert (image / "initramfs.cpio").stat().st_mtime_ns == before
 
 
-def test_only_the_lock_is_left_beside_it(image: Path) -> None:
+def test_image_build_leaves_only_the_lock_file(image: Path) -> None:
     assert sorted(path.name for path in image.parent.iterdir()) == [".debian-lock", "debian"]
 
 
-def test_a_killed_builds_leavings_are_removed(image: Path) -> None:
+def test_image_build_removes_remains_of_a_killed_build(image: Path) -> None:
     leavings = image.parent / ".debian-new" / "root"
     leavings.mkdir(parents=True)
     build_image(image, SERVER, progress=print)

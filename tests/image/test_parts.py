@@ -20,7 +20,7 @@ from s80lab.image.files import kept_files
 from s80lab.image.packages import Packages, debian_mirror, package_versions
 
 
-def test_the_archive_unpacks_with_cpio(tmp_path: Path) -> None:
+def test_archive_unpacks_with_cpio(tmp_path: Path) -> None:
     entries = [
         regular("usr/bin/tool", b"#!/bin/sh\n", 0o755),
         symlink("bin", "usr/bin"),
@@ -73,7 +73,7 @@ def test_kept_programs_bring_their_libraries(tmp_path: Path) -> None:
         kept_files(tmp_path / "root", rules)
 
 
-def test_a_rule_that_matches_nothing_is_an_error(tmp_path: Path) -> None:
+def test_keep_pattern_without_match_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
         UserError, match=r"^here: no file in the packages of the image matches the pattern 'usr/bin/absent'"
     ):
@@ -85,11 +85,11 @@ def test_versions_come_from_the_archives_names() -> None:
     assert package_versions(names) == {"libc6": "2.36-9+deb12u14", "opensmtpd": "6.8.0p2-4+b4", "tar": "1:1.34"}
 
 
-def test_the_mirror_is_the_machines_own() -> None:
+def test_debian_mirror_is_that_of_the_host() -> None:
     assert debian_mirror().startswith(("http://", "https://", "file:", "copy:", "mirror"))
 
 
-def test_accounts(tmp_path: Path) -> None:
+def test_accounts_database_has_512_users(tmp_path: Path) -> None:
     (tmp_path / "copy").write_bytes(accounts_database(tmp_path))
     with sqlite3.connect(tmp_path / "copy") as database:
         rows = database.execute("SELECT name, password FROM users ORDER BY name").fetchall()
@@ -98,13 +98,13 @@ def test_accounts(tmp_path: Path) -> None:
     assert len(rows) == 512
 
 
-def test_the_accounts_file_does_not_depend_on_the_hosts_sqlite(tmp_path: Path) -> None:
+def test_accounts_database_is_independent_of_the_host_sqlite(tmp_path: Path) -> None:
     content = accounts_database(tmp_path)
     assert int.from_bytes(content[96:100], "big") == 3_040_001
     assert hashlib.sha256(content).hexdigest() == "54cd5e361f476c58b9bf66eb5361f55464f8b0f4f487ca78a01f32245483b190"
 
 
-def test_the_kept_certificate_is_of_p256_fits_its_key_and_holds_on_the_guests_day() -> None:
+def test_shipped_certificate_is_p256_matches_its_key_and_is_valid_in_the_guest() -> None:
     folder = COMMON / "etc/tls"
     text = openssl("x509", "-noout", "-text", "-in", str(folder / "cert.pem"))
     assert "NIST CURVE: P-256" in text
@@ -119,7 +119,7 @@ def openssl(*words: str) -> str:
     return subprocess.run(["openssl", *words], check=True, capture_output=True, text=True).stdout
 
 
-def test_an_absent_image_says_what_to_do() -> None:
+def test_absent_image_is_refused_with_remedy() -> None:
     with pytest.raises(UserError, match=r"manifest\.json is missing.*`s80lab image build`"):
         load_image(image_folder("absent", "dovecot"))
     with pytest.raises(UserError, match=r"manifest\.json is missing.*`s80lab image build --server uw`"):
@@ -131,7 +131,7 @@ def test_missing_programs_are_named(tmp_path: Path) -> None:
         build_image(tmp_path / "image", load_server("dovecot"), progress=print, binaries=tmp_path)
 
 
-def test_programs_lose_their_symbols_and_what_is_none_stays_as_it_is(tmp_path: Path) -> None:
+def test_stripped_removes_symbols_of_programs_only(tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
     jar, program = tmp_path / "one.jar", tmp_path / "one"
     jar.write_bytes(b"PK\x03\x04")
@@ -143,7 +143,7 @@ def test_programs_lose_their_symbols_and_what_is_none_stays_as_it_is(tmp_path: P
     assert len(contents.stripped(program, tmp_path / "work")) < program.stat().st_size
 
 
-def test_a_changed_version_is_a_warning_with_a_remedy(tmp_path: Path) -> None:
+def test_changed_package_version_is_a_warning_with_remedy(tmp_path: Path) -> None:
     recorded = tmp_path / "versions.txt"
     recorded.write_text("# comment\nsame 1\nolder 1:2-3\ngone 4\n")
     packages = Packages(tmp_path, {"same": "1", "older": "1:2-4", "new": "5"})
@@ -160,7 +160,7 @@ def test_a_changed_version_is_a_warning_with_a_remedy(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "text"), [("initramfs.cpio", None), ("manifest.json", "{"), ("manifest.json", None)])
-def test_an_image_that_lacks_something_is_built_anew(tmp_path: Path, name: str, text: str | None) -> None:
+def test_image_with_missing_or_wrong_file_is_rebuilt(tmp_path: Path, name: str, text: str | None) -> None:
     """As the sentence that refuses it says."""
     kernel = tmp_path / "vmlinuz-6.1"
     kernel.touch()

@@ -38,7 +38,7 @@ def link(path: Path, target: str | Path) -> None:
     path.symlink_to(target)
 
 
-def test_the_dynamic_linker_is_the_images_own(root: Path, outside: Path) -> None:
+def test_dynamic_linker_is_that_of_the_image(root: Path, outside: Path) -> None:
     """libc6's link to it is absolute: followed by the host, it would bring the host's."""
     put(outside / "ld.so", b"the host's")
     own = put(root / outside.relative_to("/") / "ld.so", b"the image's")
@@ -57,7 +57,7 @@ def test_the_dynamic_linker_is_the_images_own(root: Path, outside: Path) -> None
         kept_files(root, {"usr/bin/program": "here"})
 
 
-def test_a_kept_file_that_is_an_absolute_link_is_read_inside(root: Path, outside: Path) -> None:
+def test_kept_absolute_link_is_resolved_inside_the_root(root: Path, outside: Path) -> None:
     put(outside / "tool", b"the host's")
     put(root / outside.relative_to("/") / "tool", b"the image's")
     link(root / "etc/alternatives/tool", outside / "tool")
@@ -65,7 +65,7 @@ def test_a_kept_file_that_is_an_absolute_link_is_read_inside(root: Path, outside
     assert [entry.data for entry in kept_files(root, {"usr/bin/t*": "here"})] == [b"the image's"]
 
 
-def test_a_link_to_a_file_that_the_host_alone_has_is_no_file(root: Path, outside: Path) -> None:
+def test_link_to_a_file_outside_the_root_is_ignored(root: Path, outside: Path) -> None:
     put(outside / "libhost.so")
     link(root / "usr/lib/libhost.so", outside / "libhost.so")
     link(root / "usr/lib/libtop.so", "../../../outside/libhost.so")
@@ -91,7 +91,7 @@ def test_patterns_choose_by_every_part(root: Path) -> None:
     assert matches(root, "usr/absent/*") == []
 
 
-def test_of_two_libraries_of_a_name_the_nearer_one_comes_first(root: Path) -> None:
+def test_library_in_the_nearer_folder_comes_first(root: Path) -> None:
     """The order is that of the names, not that in which the host's file system lists them."""
     for name in ("usr/lib/a/b/libone.so", "usr/lib/z/libone.so", "usr/lib/c/libone.so"):
         put(root / name)
@@ -105,7 +105,7 @@ def test_dots_lead_no_further_than_the_root(root: Path) -> None:
     assert resolve(root, "../../etc/passwd") == root / "etc/passwd"
 
 
-def test_a_circle_of_links_is_an_error(root: Path) -> None:
+def test_cycle_of_links_is_refused(root: Path) -> None:
     link(root / "one", "two")
     link(root / "two", "/one")
     with pytest.raises(UserError, match="the symbolic link one in the packages of the image is part of a cycle"):

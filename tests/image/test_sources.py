@@ -61,39 +61,39 @@ def toy(folder: Path, script: str, *programs: str) -> Built:
     return Built("toy", folder / "build", programs or ("toy",), ())
 
 
-def test_a_program_comes_out_of_the_source(archive: Path, work: Path, tmp_path: Path) -> None:
+def test_program_is_built_from_the_source_package(archive: Path, work: Path, tmp_path: Path) -> None:
     out = build_programs(toy(tmp_path, 'gcc -o "$2/toy" "$1/toy.c"\n'), line(archive), work)
     assert subprocess.run([out / "toy"], check=False).returncode == 7
 
 
-def test_a_changed_file_is_refused(archive: Path, work: Path) -> None:
+def test_changed_source_archive_is_refused(archive: Path, work: Path) -> None:
     tarball = archive / "toy_1.0.tar.xz"
     tarball.write_bytes(tarball.read_bytes()[:-1] + b"?")
     with pytest.raises(UserError, match=r"^Debian's source package toy cannot be fetched: E: [^\n]*$"):
         unpack_source("toy", line(archive), work)
 
 
-def test_a_package_that_is_not_there_is_named(archive: Path, work: Path) -> None:
+def test_unknown_source_package_is_refused(archive: Path, work: Path) -> None:
     with pytest.raises(UserError, match=r"^Debian's source package doll cannot be fetched: E: .*doll"):
         unpack_source("doll", line(archive), work)
 
 
-def test_a_script_that_fails_says_what_it_said(archive: Path, work: Path, tmp_path: Path) -> None:
+def test_failed_build_script_is_reported_with_its_message(archive: Path, work: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"build failed: no such luck$"):
         build_programs(toy(tmp_path, "echo no such luck >&2; exit 1\n"), line(archive), work)
 
 
-def test_a_program_that_was_not_built_is_named(archive: Path, work: Path, tmp_path: Path) -> None:
+def test_program_that_was_not_built_is_named(archive: Path, work: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"build ended without building doll"):
         build_programs(toy(tmp_path, 'gcc -o "$2/toy" "$1/toy.c"\n', "toy", "doll"), line(archive), work)
 
 
-def test_the_sources_are_the_machines_own() -> None:
+def test_source_line_uses_the_sources_of_the_host() -> None:
     assert deb_src("bookworm").startswith("deb-src [signed-by=/")
     assert deb_src("bookworm").endswith(" bookworm main")
 
 
-def test_what_the_script_reads_decides_the_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_inputs_of_the_build_script_change_the_image_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paths, "SERVERS", tmp_path)
     (tmp_path / "plain" / "rootfs" / START).parent.mkdir(parents=True)
     (tmp_path / "plain" / "rootfs" / START).write_text("")
@@ -114,7 +114,7 @@ def test_what_the_script_reads_decides_the_image(tmp_path: Path, monkeypatch: py
     assert inputs_digest(load_server("slow"), binaries) != before
 
 
-def test_a_built_program_goes_into_the_image_with_its_symbols(tmp_path: Path) -> None:
+def test_built_program_is_packed_with_its_symbols(tmp_path: Path) -> None:
     server = load_server("uw-O0")
     assert server.built is not None and server.built.package == "uw-imap"
     (tmp_path / "built").mkdir()

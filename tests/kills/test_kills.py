@@ -105,7 +105,7 @@ def test_strays_are_found_once_each(tmp_path: Path) -> None:
     assert strays(tmp_path) == [tmp_path / "a.tar.partial", tmp_path / "runs" / ".partial-a@host"]
 
 
-def test_a_surviving_process_is_found_and_ended() -> None:
+def test_surviving_process_is_found_and_ended() -> None:
     mark = f"TMPDIR=/dev/null/{os.getpid()}"
     with subprocess.Popen(["sleep", "600"], env=dict(os.environ, TMPDIR=mark.partition("=")[2])) as process:
         try:
@@ -131,7 +131,7 @@ def test_totals_add_up_over_calls(tmp_path: Path) -> None:
     assert (totals.count("run"), totals.rounds, totals.count("collect")) == (4, {"run": 2}, 0)
 
 
-def test_a_planted_violation_is_reported_with_its_lab(tmp_path: Path) -> None:
+def test_planted_violation_is_reported_with_its_lab(tmp_path: Path) -> None:
     """The page exists before the command, which replaces the page in place."""
 
     def page(lab: Lab) -> Path:

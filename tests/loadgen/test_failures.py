@@ -34,7 +34,7 @@ def without_server(tmp_path: Path, *options: str, **replaced: str) -> Outcome:
     return collect(launch(job(tmp_path / "job", **replaced), *options))
 
 
-def test_a_killed_server_is_a_connection_error(mail_system: MailSystem, tmp_path: Path) -> None:
+def test_killed_server_is_a_connection_error(mail_system: MailSystem, tmp_path: Path) -> None:
     process = launch(job(tmp_path / "job"), *mail_system.addresses)
     outcome = collect(process, begun=mail_system.kill_imap)
     result = outcome.one("result")
@@ -43,7 +43,7 @@ def test_a_killed_server_is_a_connection_error(mail_system: MailSystem, tmp_path
     assert "connection" in outcome.one("error")["message"]
 
 
-def test_a_silent_server_ends_at_the_reply_timeout(tmp_path: Path) -> None:
+def test_silent_server_ends_the_run_at_the_reply_timeout(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"127.0.0.1:{silent.getsockname()[1]}"
         begin = time.monotonic()
@@ -54,14 +54,14 @@ def test_a_silent_server_ends_at_the_reply_timeout(tmp_path: Path) -> None:
     assert outcome.stderr.count("\n") == 1
 
 
-def test_no_server_at_all_is_one_sentence(tmp_path: Path) -> None:
+def test_absent_server_gives_one_sentence(tmp_path: Path) -> None:
     address = f"127.0.0.1:{free_port()}"
     outcome = without_server(tmp_path, "--imap", address, "--smtp", address)
     assert outcome.code == 1
     assert "Connection refused" in outcome.one("error")["message"]
 
 
-def test_a_mail_server_that_refuses_is_an_smtp_error(mail_system: MailSystem, tmp_path: Path) -> None:
+def test_mail_server_that_refuses_ehlo_is_an_smtp_error(mail_system: MailSystem, tmp_path: Path) -> None:
     """The LMTP port speaks nearly SMTP: it refuses EHLO."""
     addresses = ["--imap", f"127.0.0.1:{mail_system.imap}", "--smtp", f"127.0.0.1:{mail_system.lmtp}"]
     outcome = collect(launch(job(tmp_path / "job", measure_s="2"), *addresses))
@@ -100,7 +100,7 @@ def against_a_script(tmp_path: Path, certificate: ssl.SSLContext, answers: Calla
     return outcome
 
 
-def test_a_literal_that_outlives_its_command_is_no_harm(tmp_path: Path, certificate: ssl.SSLContext) -> None:
+def test_literal_that_outlives_its_command_ends_with_an_error(tmp_path: Path, certificate: ssl.SSLContext) -> None:
     """The server says OK, begins a mailbox's name behind it and ends that within the next command's reply."""
 
     def answers(tag: bytes, number: int) -> bytes:
@@ -112,7 +112,7 @@ def test_a_literal_that_outlives_its_command_is_no_harm(tmp_path: Path, certific
     assert outcome.one("error")["message"].startswith("client 0 (user001): ")
 
 
-def test_a_servers_endless_list_is_refused(tmp_path: Path, certificate: ssl.SSLContext) -> None:
+def test_endless_mailbox_list_is_refused(tmp_path: Path, certificate: ssl.SSLContext) -> None:
     name = b"y" * 5000
     for said, message in (
         (b'* LIST () "/" a\r\n' * 20_000, "the server lists more than 10000 mailboxes"),
@@ -137,7 +137,7 @@ FLOODS = {
 
 
 @pytest.mark.parametrize("first", ["words", "a message"])
-def test_a_flood_ends_at_the_reply_timeout(first: str, tmp_path: Path, certificate: ssl.SSLContext) -> None:
+def test_endless_login_reply_ends_at_the_reply_timeout(first: str, tmp_path: Path, certificate: ssl.SSLContext) -> None:
     """The answer to LOGIN never ends; it takes no memory either."""
     rest = FLOODS["words" if first == "words" else "the rest of a message"]
     with socket.create_server(("127.0.0.1", 0)) as listening:
@@ -172,7 +172,7 @@ def test_connections_take_turns_over_the_mail_servers_addresses(mail_system: Mai
     assert sent == pytest.approx(refused, abs=2 + refused / 4)
 
 
-def test_a_wrong_password_is_one_sentence(run_load: Runner, mail_system: MailSystem) -> None:
+def test_wrong_password_gives_one_sentence(run_load: Runner, mail_system: MailSystem) -> None:
     mail_system.stop()
     mail_system.password = "other"
     mail_system.start()
@@ -190,14 +190,14 @@ def test_a_wrong_password_is_one_sentence(run_load: Runner, mail_system: MailSys
         ({"mix_percent": "1 2"}, "mix_percent=1 2 is not allowed"),
     ],
 )
-def test_a_bad_job_is_one_sentence(replaced: dict[str, str], message: str, tmp_path: Path) -> None:
+def test_malformed_job_gives_one_sentence(replaced: dict[str, str], message: str, tmp_path: Path) -> None:
     outcome = without_server(tmp_path, **replaced)
     assert outcome.code == 1
     assert message in outcome.one("error")["message"]
     assert outcome.stderr.count("\n") == 1
 
 
-def test_a_mail_log_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
+def test_missing_mail_log_gives_one_sentence(tmp_path: Path) -> None:
     outcome = without_server(tmp_path, "--mail-log", str(tmp_path / "none"))
     assert outcome.code == 1
     assert f"the mail log {tmp_path / 'none'} cannot be opened" in outcome.one("error")["message"]
@@ -211,12 +211,12 @@ def test_wrong_options_print_the_usage() -> None:
         assert done.stderr.startswith("usage:")
 
 
-def test_a_host_name_is_refused_with_the_form(tmp_path: Path) -> None:
+def test_host_name_for_address_is_refused(tmp_path: Path) -> None:
     outcome = without_server(tmp_path, "--imap", "localhost:993")
     assert "IPV4:PORT" in outcome.one("error")["message"]
 
 
-def test_without_insecure_the_certificate_is_checked(mail_system: MailSystem, tmp_path: Path) -> None:
+def test_certificate_is_verified_without_insecure_option(mail_system: MailSystem, tmp_path: Path) -> None:
     command = [str(LOADGEN), "--job", str(job(tmp_path / "job")), *mail_system.addresses]
     done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False)
     assert done.returncode == 1

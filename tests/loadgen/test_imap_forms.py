@@ -41,7 +41,7 @@ def scripted(form: str, folder: Path, steps: list[Any], **changes: Any) -> Outco
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_step_takes_every_form_of_reply(form: str, tmp_path: Path) -> None:
+def test_imap_steps_accept_replies_in_all_standard_forms(form: str, tmp_path: Path) -> None:
     seen = counts(good(scripted(form, tmp_path, STEPS)))
     assert ("imap login" in seen) == (form != "preauth")
     for name in ("status", "search", "move", "idle", "done", "append 5321", "append 1062", "headers all", "logout"):
@@ -54,7 +54,7 @@ def without_sending(workload: str) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_transaction_takes_every_form_of_reply(form: str, tmp_path: Path) -> None:
+def test_imap_transactions_accept_replies_in_all_standard_forms(form: str, tmp_path: Path) -> None:
     equally = without_sending("imape")
     changes = {"driver": "independent", "mix_percent": equally, "incoming_per_s": 0.0}
     workload = load_workload("imape").model_copy(update=changes)
@@ -77,7 +77,7 @@ def test_every_transaction_takes_every_form_of_reply(form: str, tmp_path: Path) 
         (b"", "connection to"),
     ],
 )
-def test_a_server_that_ends_is_noticed_while_its_clients_think(last_words: bytes, message: str, tmp_path: Path) -> None:
+def test_ended_server_is_noticed_while_clients_think(last_words: bytes, message: str, tmp_path: Path) -> None:
     """The clients would think for an hour."""
     changes = {"driver": "independent", "mix_percent": without_sending("imapb"), "incoming_per_s": 0.0}
     workload = load_workload("imapb").model_copy(update={"think": "constant", **changes})

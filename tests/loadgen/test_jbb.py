@@ -100,7 +100,7 @@ def clerk() -> Iterator[Clerk]:
         yield clerk
 
 
-def test_every_reply_is_in_the_books(tmp_path: Path) -> None:
+def test_jbb_replies_agree_with_the_books(tmp_path: Path) -> None:
     with warehouses(CLIENTS, rehearsal=200) as port:
         outcome = run(port, tmp_path)
     result = outcome.one("result")
@@ -112,14 +112,14 @@ def test_every_reply_is_in_the_books(tmp_path: Path) -> None:
     assert types["NEWO"]["count"] / count == pytest.approx(0.41, abs=0.15)
 
 
-def test_each_client_has_a_warehouse(tmp_path: Path) -> None:
+def test_jbb_client_without_warehouse_is_refused(tmp_path: Path) -> None:
     with warehouses(2) as port:
         outcome = run(port, tmp_path, clients=3)
     assert outcome.code == 1
     assert "there are warehouses 1 to 2" in outcome.one("error")["message"]
 
 
-def test_a_reply_that_is_wrong_is_an_error(tmp_path: Path) -> None:
+def test_wrong_jbb_reply_is_an_error(tmp_path: Path) -> None:
     with warehouses(CLIENTS) as port, tampered(port) as between:
         outcome = run(between, tmp_path)
     result = outcome.one("result")
@@ -150,7 +150,7 @@ def test_money_and_orders_are_kept(clerk: Clerk) -> None:
     assert clerk.numbers("DLVR 1 0")[:2] == [placed, 0]
 
 
-def test_a_customer_finds_the_order(clerk: Clerk) -> None:
+def test_order_status_finds_the_order_of_the_customer(clerk: Clerk) -> None:
     _, lines, total, _ = clerk.numbers("NEWO 1 123456789012345678")
     # the same reference draws the same customer
     assert clerk.numbers("ORDS 1 123456789012345678")[:5] == [1, 0, 123456789012345678, lines, total]

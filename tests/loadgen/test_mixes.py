@@ -25,7 +25,7 @@ def job(workload: Workload, seed: int = 1, think_ms: float = 40, clients: int = 
 
 
 @pytest.mark.parametrize("mix", ["imapb", "imape"])
-def test_all_ten_transactions_without_an_error(mix: str, run_load: Runner) -> None:
+def test_imap_mixes_execute_all_transaction_types_without_error(mix: str, run_load: Runner) -> None:
     outcome = run_load(job(profile(mix)))
     result = outcome.one("result")
     assert (result["errors"], result["first_error"], outcome.code) == (NO_ERRORS, "", 0)
@@ -84,7 +84,7 @@ def test_latencies_are_consistent(run_load: Runner) -> None:
 
 
 @pytest.mark.parametrize("think_ms", [50.0, 5.0])
-def test_the_interactive_law_holds(think_ms: float, run_load: Runner) -> None:
+def test_interactive_law_holds_on_the_host(think_ms: float, run_load: Runner) -> None:
     """clients = clients in service + throughput x think; the first are throughput x response, but for what the region's
     ends cut off (a busy host takes seconds for some)."""
     totals = run_load(job(profile("imapb"), think_ms=think_ms)).one("result")["totals"]
@@ -101,7 +101,7 @@ def draws(run_load: Runner, seed: int) -> list[str]:
     return [event["drawn"] for event in events]
 
 
-def test_a_seed_fixes_what_is_drawn(run_load: Runner) -> None:
+def test_seed_determines_the_drawn_transactions(run_load: Runner) -> None:
     first, again, other = draws(run_load, 1), draws(run_load, 1), draws(run_load, 2)
     common = min(len(first), len(again))
     assert common > 20

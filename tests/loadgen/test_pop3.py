@@ -49,14 +49,14 @@ def test_mail_is_retrieved_as_it_was_sent(mail_system: MailSystem, tmp_path: Pat
     assert not {"move", "lost_flags"} & set(result)
 
 
-def test_what_is_not_deleted_is_not_retrieved_again(mail_system: MailSystem, tmp_path: Path) -> None:
+def test_pop3_message_not_deleted_is_not_retrieved_again(mail_system: MailSystem, tmp_path: Path) -> None:
     outcome = run(mail_system, tmp_path, profile(delete_percent=50.0, retrieve_max=1))
     result = outcome.one("result")
     assert (result["errors"], result["first_error"], outcome.code) == (NO_ERRORS, "", 0)
     assert result["transactions"]["RETR"]["count"] > 0
 
 
-def test_a_mailbox_is_for_one_client(mail_system: MailSystem, tmp_path: Path) -> None:
+def test_pop3_mailbox_shared_by_clients_is_refused(mail_system: MailSystem, tmp_path: Path) -> None:
     outcome = run(mail_system, tmp_path, profile(), clients=USERS + 1)
     assert outcome.code == 1
     assert "for one session at a time" in outcome.one("error")["message"]
@@ -77,7 +77,9 @@ TRUTH = {b"USER": b"+OK", b"PASS": b"+OK", b"STAT": b"+OK 2 200", b"UIDL": b"+OK
         ({b"STAT": b"+OK 3 300"}, 2, "STAT shows 3 messages where 2 to 2 must be"),
     ],
 )
-def test_a_server_that_lies_is_found_out(lie: dict[bytes, bytes], session: int, message: str, tmp_path: Path) -> None:
+def test_inconsistent_pop3_reply_is_an_error(
+    lie: dict[bytes, bytes], session: int, message: str, tmp_path: Path
+) -> None:
     """From its first session on, or from its second."""
     certificate = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     certificate.load_cert_chain(*make_certificate(tmp_path))

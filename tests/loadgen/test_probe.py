@@ -41,7 +41,7 @@ def say(lines: TextIO, line: str) -> str:
 @pytest.mark.parametrize(
     ("profile", "name"), [("probe-copy", "COPY"), ("probe-switch", "PASS"), ("probe-keep", "KEEP")]
 )
-def test_every_sum_is_right(profile: str, name: str, settings: dict[str, object], tmp_path: Path) -> None:
+def test_probe_sums_are_right(profile: str, name: str, settings: dict[str, object], tmp_path: Path) -> None:
     with listening(PROBE) as port:
         outcome = run(port, tmp_path, profile, settings)
     result = outcome.one("result")
@@ -52,7 +52,7 @@ def test_every_sum_is_right(profile: str, name: str, settings: dict[str, object]
     assert result["batch"] == load_workload(profile).model_dump()["batch"]
 
 
-def test_a_wrong_sum_is_an_error(tmp_path: Path) -> None:
+def test_wrong_probe_sum_is_an_error(tmp_path: Path) -> None:
     def harm(part: bytes) -> bytes:
         return part if part.startswith(b"OPEN") else part.replace(b"0", b"1")
 
@@ -64,7 +64,7 @@ def test_a_wrong_sum_is_an_error(tmp_path: Path) -> None:
     assert " instead of " in result["first_error"]
 
 
-def test_what_is_copied_grows(lines: TextIO) -> None:
+def test_copied_probe_data_grow_with_each_pass(lines: TextIO) -> None:
     """Each pass reads what the one before has written, which is larger by one."""
     words = 512
     assert say(lines, "OPEN 4096 64") == f"OPEN {words}"

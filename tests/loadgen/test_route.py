@@ -30,7 +30,7 @@ def run(port: int, folder: Path, profile: str, size: int) -> Outcome:
 
 @pytest.mark.parametrize("size", [HEADER, 64, 10240, 65536])
 @pytest.mark.parametrize(("profile", "name"), [("route", "SEND"), ("route-duplex", "SWAP")])
-def test_every_message_arrives(profile: str, name: str, size: int, tmp_path: Path) -> None:
+def test_routed_messages_all_arrive(profile: str, name: str, size: int, tmp_path: Path) -> None:
     with listening(SINK) as port:
         outcome = run(port, tmp_path, profile, size)
     result = outcome.one("result")
@@ -56,7 +56,7 @@ def changed(part: bytes) -> bytes:
         (unharmed, changed, "the message that came back is not what it must be"),
     ],
 )
-def test_a_changed_byte_is_an_error(there: Harm, back: Harm, said: str, tmp_path: Path) -> None:
+def test_changed_byte_is_an_error(there: Harm, back: Harm, said: str, tmp_path: Path) -> None:
     with listening(SINK) as port, cable(port, there, back) as between:
         outcome = run(between, tmp_path, "route-duplex", 1000)
     result = outcome.one("result")
@@ -66,7 +66,7 @@ def test_a_changed_byte_is_an_error(there: Harm, back: Harm, said: str, tmp_path
     assert said in result["first_error"]
 
 
-def test_a_longer_reply_ends_the_run(tmp_path: Path) -> None:
+def test_reply_with_extra_bytes_ends_the_run(tmp_path: Path) -> None:
     with listening(SINK) as port, cable(port, back=lambda part: part + b"x") as between:
         outcome = run(between, tmp_path, "route", 64)
     assert outcome.code == 1
@@ -74,14 +74,14 @@ def test_a_longer_reply_ends_the_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("size", "reply"), [(15, 16), (16, 15), (65537, 16), (16, 65537)])
-def test_what_is_no_message_ends_the_connection(size: int, reply: int) -> None:
+def test_malformed_message_ends_the_connection(size: int, reply: int) -> None:
     with listening(SINK) as port, socket.create_connection(("127.0.0.1", port)) as client:
         client.settimeout(10)
         client.sendall(struct.pack("<IIQ", size, reply, 0))
         assert client.recv(1) == b""
 
 
-def test_a_message_of_nothing_but_a_header_is_acknowledged() -> None:
+def test_message_with_header_only_is_acknowledged() -> None:
     with listening(SINK) as port, socket.create_connection(("127.0.0.1", port)) as client:
         client.settimeout(10)
         client.sendall(struct.pack("<IIQ", HEADER, HEADER, 4711))

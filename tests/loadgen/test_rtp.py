@@ -198,7 +198,7 @@ def test_jitter_compares_a_packet_with_the_packet_before(port: int, tmp_path: Pa
     assert streams["jitter_ns"]["p50"] > 0
 
 
-def test_media_that_are_not_there_are_missed_only_by_who_plays_them(one_port: int, media: Path, tmp_path: Path) -> None:
+def test_missing_medium_fails_only_the_clients_that_play_it(one_port: int, media: Path, tmp_path: Path) -> None:
     """All clients play the first user's medium, or each its own."""
     hidden = media / "user002" / "300"
     content = hidden.read_bytes()
@@ -266,7 +266,7 @@ HARMS: dict[str, tuple[Harm, str, str, int]] = {
 
 
 @pytest.mark.parametrize("name", HARMS)
-def test_a_harmed_stream_is_an_error(name: str, one_port: int, tmp_path: Path) -> None:
+def test_harmed_stream_is_an_error(name: str, one_port: int, tmp_path: Path) -> None:
     harm, kind, said, lost = HARMS[name]
     # A client waits for a lost packet until the packet is too late.
     patience = {"late_ms": 1000, "measure_s": 3.5} if lost else {}
@@ -282,13 +282,13 @@ def test_a_harmed_stream_is_an_error(name: str, one_port: int, tmp_path: Path) -
     assert streams["lost"] == lost * plays["failed"]
 
 
-def test_a_stream_that_is_not_harmed_passes_the_same_way(one_port: int, tmp_path: Path) -> None:
+def test_unharmed_stream_through_the_relay_has_no_error(one_port: int, tmp_path: Path) -> None:
     with harmed(one_port, lambda _, packet: [packet]) as port:
         outcome = run(port, tmp_path, clients=3)
     assert (outcome.one("result")["first_error"], outcome.code) == ("", 0)
 
 
-def test_a_packet_that_comes_too_late_is_an_error(one_port: int, tmp_path: Path) -> None:
+def test_packet_that_comes_too_late_is_an_error(one_port: int, tmp_path: Path) -> None:
     """From the third on, packets of each stream come only with the last, after 2 s. A packet is too late after 1 s, so
     the first half of them is too late even if the host delays some by up to 1 s."""
     play_ms, late_ms = 2000, 1000
@@ -313,7 +313,7 @@ def test_a_packet_that_comes_too_late_is_an_error(one_port: int, tmp_path: Path)
     assert (plays["count"], streams["lost"]) == (0, 0)
 
 
-def test_a_server_plays_what_it_is_asked_for_at_that_speed(port: int, media: Path) -> None:
+def test_rtp_server_plays_the_requested_range_at_the_requested_speed(port: int, media: Path) -> None:
     with Player(port) as player:
         status, _, description = player.ask("DESCRIBE", "user003/56")
         assert status == "RTSP/1.0 200 OK"
@@ -345,7 +345,7 @@ def test_a_server_plays_what_it_is_asked_for_at_that_speed(port: int, media: Pat
         ("PAUSE", "user001/300", (), "501 Not Implemented"),
     ],
 )
-def test_a_server_refuses_what_it_cannot_do(
+def test_rtp_server_refuses_unsupported_requests(
     one_port: int, method: str, path: str, headers: tuple[str, ...], status: str
 ) -> None:
     with Player(one_port) as player:
@@ -362,12 +362,12 @@ def test_a_server_refuses_what_it_cannot_do(
         ("Speed: 0", "451 Parameter Not Understood"),
     ],
 )
-def test_a_server_refuses_a_part_that_there_is_not(one_port: int, header: str, status: str) -> None:
+def test_rtp_server_refuses_invalid_range_or_speed(one_port: int, header: str, status: str) -> None:
     with Player(one_port) as player:
         _, found, _ = player.ask("SETUP", "user001/300", player.transport)
         assert player.ask("PLAY", "user001/300", f"Session: {found['Session']}", header)[0] == f"RTSP/1.0 {status}"
 
 
-def test_a_request_without_a_number_is_none(one_port: int) -> None:
+def test_rtsp_request_without_sequence_number_is_refused(one_port: int) -> None:
     with Player(one_port) as player:
         assert player.ask("OPTIONS", "*", cseq=None)[0] == "RTSP/1.0 400 Bad Request"

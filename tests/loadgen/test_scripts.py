@@ -104,7 +104,9 @@ service {protocol}-login {{
     ("protocol", "steps"),
     [("imap", ["connect", "login", "select INBOX", "logout"]), ("pop3", ["connect", "login", "stat", "quit"])],
 )
-def test_without_tls(protocol: str, steps: list[str], tmp_path: Path) -> None:
+def test_script_without_tls_runs_and_tls_to_plain_port_is_refused(
+    protocol: str, steps: list[str], tmp_path: Path
+) -> None:
     """Who begins it all the same is told."""
     if protocol == "pop3" and not has_pop3():
         pytest.skip("needs the package dovecot-pop3d")
@@ -125,7 +127,7 @@ ARGUMENT |= {"status": "status INBOX", "search": "search subject budget", "move"
 ARGUMENT |= {"flags": "flags all", "headers": "headers last", "append": "append INBOX 5321"}
 
 
-def test_every_command_that_a_profile_may_have_is_known(mail_system: MailSystem, tmp_path: Path) -> None:
+def test_script_commands_are_all_known_to_the_load_generator(mail_system: MailSystem, tmp_path: Path) -> None:
     """In an order that the server takes; the load generator refuses a step that it does not know."""
     orders = {
         "imap": "connect capability login namespace list status select flags headers body store copy append search "
@@ -215,7 +217,7 @@ def test_mail_goes_to_those_who_read(mail_system: MailSystem, tmp_path: Path) ->
     assert sent > 10 and grown == {"user001", "user002"}
 
 
-def test_who_is_offline_connects_anew(mail_system: MailSystem, tmp_path: Path) -> None:
+def test_script_connects_anew_if_offline(mail_system: MailSystem, tmp_path: Path) -> None:
     script = {
         "protocol": "imap",
         "steps": [
@@ -302,7 +304,9 @@ def follow(steps: list[Any], lie: dict[bytes, bytes], folder: Path, **script: An
         ({b"SELECT": b"a BAD never"}, "the server refused SELECT"),
     ],
 )
-def test_a_server_that_lies_is_found_out(lie: dict[bytes, bytes], message: str | None, tmp_path: Path) -> None:
+def test_inconsistent_imap_reply_is_an_error_and_warning_is_not(
+    lie: dict[bytes, bytes], message: str | None, tmp_path: Path
+) -> None:
     outcome = follow(["flags all", "body", "store Deleted"], lie, tmp_path, start=LOGIN)
     if message is None:
         assert good(outcome)["transactions"]["S0"]["count"] > 0
@@ -311,21 +315,21 @@ def test_a_server_that_lies_is_found_out(lie: dict[bytes, bytes], message: str |
         assert message in json.dumps(outcome.events)
 
 
-def test_a_script_that_has_nothing_to_do_ends_all_the_same(tmp_path: Path) -> None:
+def test_script_on_empty_mailbox_ends_without_error(tmp_path: Path) -> None:
     empty = {b"SELECT": b"* 0 EXISTS\r\na OK selected"}
     result = good(follow(["body"], empty, tmp_path, think="constant 0", start=LOGIN))
     assert result["transactions"]["S0"]["count"] > 0
     assert "fetch" not in json.dumps(result["commands"])
 
 
-def test_another_mailbox_has_other_messages(tmp_path: Path) -> None:
+def test_message_numbers_follow_the_selected_mailbox(tmp_path: Path) -> None:
     short = {b'SELECT "Sent"': b"* 1 EXISTS\r\na OK selected", b"STORE 2": b"a BAD no such message"}
     steps = ["select INBOX", "body", "select Sent", "store Seen"]
     result = good(follow(steps, short, tmp_path, think="constant 0", start=LOGIN))
     assert counts(result)["imap store"] > 0
 
 
-def test_a_step_without_a_connection_says_so(tmp_path: Path) -> None:
+def test_step_without_connection_is_an_error(tmp_path: Path) -> None:
     outcome = follow(["flags all"], {}, tmp_path)
     assert outcome.code == 1
     assert "the script has no `connect` before this step" in outcome.one("result")["first_error"]

@@ -26,7 +26,7 @@ def held(file: Path) -> bool:
         return False
 
 
-def test_it_ends_with_all_that_it_started(tmp_path: Path) -> None:
+def test_service_end_stops_all_processes_that_the_service_started(tmp_path: Path) -> None:
     port, file = free_port(), tmp_path / "lock"
     service = Service(["sh", "-c", HOLDS, str(file), sys.executable, str(port)], port, tmp_path / "log")
     while not held(file):
@@ -36,6 +36,6 @@ def test_it_ends_with_all_that_it_started(tmp_path: Path) -> None:
     service.end()
 
 
-def test_a_server_that_does_not_start_is_told_with_its_port(tmp_path: Path) -> None:
+def test_service_that_does_not_start_is_reported_with_its_port(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match=r"no server on port 1$"):
         Service(["false"], 1, tmp_path / "log")

@@ -53,7 +53,7 @@ def run(system: WebSystem, folder: Path, workload: str = "web") -> Outcome:
 
 
 @pytest.mark.parametrize("kind", ["apache", "apache-lua"])
-def test_every_reply_is_whole(kind: str, tmp_path: Path) -> None:
+def test_web_replies_are_whole(kind: str, tmp_path: Path) -> None:
     with started(kind=kind) as system:
         outcome = run(system, tmp_path)
         result = outcome.one("result")
@@ -68,7 +68,7 @@ def test_every_reply_is_whole(kind: str, tmp_path: Path) -> None:
     assert load_workload("web").transactions == tuple(types)
 
 
-def test_every_request_has_a_plain_connection_of_its_own(plain_system: WebSystem, tmp_path: Path) -> None:
+def test_plain_web_requests_use_one_connection_per_request(plain_system: WebSystem, tmp_path: Path) -> None:
     outcome = run(plain_system, tmp_path, "webstone")
     result = outcome.one("result")
     assert (result["first_error"], outcome.code) == ("", 0), plain_system.said()
@@ -82,14 +82,14 @@ def test_every_request_has_a_plain_connection_of_its_own(plain_system: WebSystem
     assert files["bytes_out"] == len(request) * files["count"]
 
 
-def test_plain_clients_of_a_server_with_tls_say_so(web_system: WebSystem, tmp_path: Path) -> None:
+def test_plain_client_of_a_tls_server_is_an_error(web_system: WebSystem, tmp_path: Path) -> None:
     outcome = run(web_system, tmp_path, "webstone")
     assert outcome.code == 1
     assert "/size" in outcome.one("error")["message"]
 
 
 @pytest.mark.parametrize("harm", ["shorter", "changed", "missing"])
-def test_a_wrong_file_is_an_error(harm: str, web_system: WebSystem, tmp_path: Path) -> None:
+def test_wrong_web_file_is_an_error(harm: str, web_system: WebSystem, tmp_path: Path) -> None:
     for path in (web_system.store / "files").glob("*/c1_*"):
         content = path.read_bytes()
         if harm == "missing":

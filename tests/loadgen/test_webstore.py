@@ -23,7 +23,7 @@ def page(store: Path, query: str) -> bytes:
     return subprocess.run([PAGE], env=environment, check=True, capture_output=True).stdout
 
 
-def test_a_directory_has_nine_files_of_each_class(store: Path) -> None:
+def test_web_directory_has_nine_files_of_each_class(store: Path) -> None:
     for size_class, smallest in enumerate((100, 1_000, 10_000, 100_000)):
         for number in range(1, 10):
             assert (store / f"files/d0001/c{size_class}_{number}").stat().st_size == number * smallest
@@ -32,7 +32,7 @@ def test_a_directory_has_nine_files_of_each_class(store: Path) -> None:
     assert (store / "records").stat().st_size == 3 * 128
 
 
-def test_all_documents_can_have_one_size(tmp_path: Path) -> None:
+def test_web_documents_can_have_a_fixed_size(tmp_path: Path) -> None:
     options = ["--directories", "2", "--users", "3", "--document-bytes", "10240"]
     subprocess.run([WEBSTORE, "--root", tmp_path / "store", *options], check=True)
     files = list((tmp_path / "store").glob("files/*/*"))
@@ -41,12 +41,12 @@ def test_all_documents_can_have_one_size(tmp_path: Path) -> None:
     assert (tmp_path / "store" / "size").read_text() == "2 3 10240\n"
 
 
-def test_files_differ(store: Path) -> None:
+def test_files_of_different_directories_differ(store: Path) -> None:
     contents = [path.read_bytes() for path in store.glob("files/*/c1_1")]
     assert len(set(contents)) == len(contents) == 2
 
 
-def test_a_page_shows_a_record_and_a_file(store: Path) -> None:
+def test_web_page_shows_a_record_and_a_file(store: Path) -> None:
     head, _, body = page(store, "1.2.3.2").partition(b"\r\n\r\n")
     assert f"Content-Length: {len(body)}".encode() in head
     assert (store / "records").read_bytes()[256:] + (store / "files/d0001/c2_3").read_bytes() in body
@@ -54,7 +54,7 @@ def test_a_page_shows_a_record_and_a_file(store: Path) -> None:
 
 
 @pytest.mark.parametrize("query", ["", "1", "1.2.3", "1.2.3.4", "1.2.3.2x", "9.1.1.1", "0.4.1.1", "0.1.0.1", "a.b.c.d"])
-def test_what_is_not_there_is_not_found(query: str, store: Path) -> None:
+def test_web_page_for_malformed_or_unknown_query_is_not_found(query: str, store: Path) -> None:
     assert page(store, query).startswith(b"Status: 404 ")
 
 
@@ -72,7 +72,7 @@ WHOLE = ["--root", "x", "--directories", "1", "--users", "1"]
         [*WHOLE, "--documents", "10"],
     ],
 )
-def test_a_wrong_call_is_refused(options: list[str], tmp_path: Path) -> None:
+def test_malformed_webstore_options_are_refused(options: list[str], tmp_path: Path) -> None:
     done = subprocess.run([WEBSTORE, *options], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode in (1, 2)
     assert done.stderr.count("\n") == 1

@@ -66,7 +66,7 @@ def measured(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Mapping[Run,
 
 
 @pytest.mark.parametrize("run", CASES, ids=str)
-def test_each_round_has_exactly_the_expected_events(run: Run, measured: Mapping[Run, Measured]) -> None:
+def test_round_has_exactly_the_expected_events(run: Run, measured: Mapping[Run, Measured]) -> None:
     expected, of = CASES[run], measured[run]
     got = Expected(
         loads_m=of.loads_from("M") / of.a_round,
@@ -96,7 +96,7 @@ HAND_OVER = 60 + 120 + 20
     ],
     ids=str,
 )
-def test_each_round_takes_its_latencies(run: Run, cycles: int, measured: Mapping[Run, Measured]) -> None:
+def test_round_takes_the_expected_cycles(run: Run, cycles: int, measured: Mapping[Run, Measured]) -> None:
     """One thread at a time works; the others wait for it. Beside a busy processor that is the same."""
     of = measured[run]
     assert of.cycles / of.a_round == pytest.approx(cycles, rel=0.08)

@@ -69,7 +69,7 @@ def by_epoch(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Mapping[int,
 
 @pytest.mark.guest
 @pytest.mark.parametrize("case", [case for case in CASES if case.program != "mutex"], ids=str)
-def test_the_reference_is_what_the_program_lets_expect(case: Case, reference: Transfers) -> None:
+def test_reference_order_gives_the_expected_transfers(case: Case, reference: Transfers) -> None:
     expected = case.threads + 1 if case.program == "ticket" else 1
     assert reference[case] == pytest.approx(expected, rel=0.02)
 
@@ -85,6 +85,6 @@ def test_lines_move_as_often_as_in_the_reference(
 
 @pytest.mark.guest
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_the_length_of_an_epoch_does_not_change_the_count(case: Case, by_epoch: Mapping[int, Transfers]) -> None:
+def test_epoch_length_does_not_change_the_count(case: Case, by_epoch: Mapping[int, Transfers]) -> None:
     counts = [by_epoch[epoch_cycles][case] for epoch_cycles in OPERATIONS]
     assert max(counts) - min(counts) <= 0.07 * min(counts), counts

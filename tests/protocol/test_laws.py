@@ -77,23 +77,25 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("base", "place", "instead", "law", "events"), MISTAKES)
-def test_mistake(tmp_path: Path, base: str, place: str, instead: str, law: str, events: int) -> None:
+def test_mistake_in_a_table_violates_its_invariant(
+    tmp_path: Path, base: str, place: str, instead: str, law: str, events: int
+) -> None:
     verdict = prove(edited(tmp_path, base, place, instead))
     assert verdict.proof is None
     assert verdict.counterexample is not None
     assert (verdict.counterexample.fault.law, verdict.counterexample.events) == (law, events)
 
 
-def test_every_law_is_broken_by_a_mistake() -> None:
+def test_invariants_are_all_violated_by_a_mistake() -> None:
     assert {mistake[3] for mistake in MISTAKES} == set(MEANING)
 
 
-def test_every_kind_of_cell_has_a_mistake() -> None:
+def test_table_cells_of_all_kinds_have_a_mistake() -> None:
     kinds = {"load", "fetch", "store", "evict", "read", "rfo", "upgrade"}
     assert {mistake[1].split(".")[1] for mistake in MISTAKES} == kinds
 
 
-def test_the_steps_tell_who_did_what(tmp_path: Path) -> None:
+def test_counterexample_steps_name_core_and_event(tmp_path: Path) -> None:
     path = edited(tmp_path, "moesi", "own.evict.O", '{ next = "I" }')
     found = prove(path).counterexample
     assert found is not None
@@ -106,7 +108,7 @@ def test_the_steps_tell_who_did_what(tmp_path: Path) -> None:
     assert found.fault.sentence == "the last value stored is 1, but memory holds 0 and no owner holds 1"
 
 
-def test_an_impossible_cell_is_told_with_its_reason(tmp_path: Path) -> None:
+def test_impossible_cell_is_reported_with_its_reason(tmp_path: Path) -> None:
     path = edited(tmp_path, "mosi", "remote.upgrade.O", UNIQUE)
     found = prove(path).counterexample
     assert found is not None
@@ -117,14 +119,14 @@ def test_an_impossible_cell_is_told_with_its_reason(tmp_path: Path) -> None:
     )
 
 
-def test_a_cell_that_nothing_reaches_is_told(tmp_path: Path) -> None:
+def test_unreached_cell_is_reported(tmp_path: Path) -> None:
     path = edited(tmp_path, "moesi", "remote.upgrade.E", '{ next = "I" }')
     proof = prove(path).proof
     assert proof is not None
     assert proof.unreached == ["remote.upgrade.E"]
 
 
-def test_an_equal_supplier_may_be_any(tmp_path: Path) -> None:
+def test_supplier_may_be_any_of_several_equal_copies(tmp_path: Path) -> None:
     """Of up to three S copies each may supply."""
     verdict = prove(edited(tmp_path, "msi", "remote.read.S", '{ next = "S", supply = true }'), caches=4)
     assert verdict.proof is not None

@@ -99,7 +99,7 @@ def differences(files: list[Path]) -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("what", "instead", "said"), EDITS)
-def test_edit(tmp_path: Path, what: str, instead: str, said: str | None) -> None:
+def test_reader_and_loader_agree_on_edited_tables(tmp_path: Path, what: str, instead: str, said: str | None) -> None:
     text = find_protocol("moesi").read_text()
     assert what in text
     file = tmp_path / "edited.toml"
@@ -114,7 +114,7 @@ def test_edit(tmp_path: Path, what: str, instead: str, said: str | None) -> None
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_each_line_left_out_or_written_twice(tmp_path: Path, name: str) -> None:
+def test_reader_and_loader_agree_with_lines_omitted_or_repeated(tmp_path: Path, name: str) -> None:
     lines = find_protocol(name).read_text().splitlines()
     files = []
     for number in range(len(lines)):
@@ -126,7 +126,7 @@ def test_each_line_left_out_or_written_twice(tmp_path: Path, name: str) -> None:
     assert any(readers_verdict(file).startswith(REFUSED) for file in files)
 
 
-def test_the_order_of_states_is_the_files(tmp_path: Path) -> None:
+def test_state_order_is_that_of_the_file(tmp_path: Path) -> None:
     """Also when all states stand in one line."""
     file = tmp_path / "line.toml"
     text = find_protocol("msi").read_text()

@@ -24,7 +24,7 @@ def proof_of(name: str) -> Proof:
     return ensure_proven(find_protocol(name))
 
 
-def test_these_are_shipped() -> None:
+def test_shipped_protocols_are_the_known_list() -> None:
     assert NAMES == ["hammer", "mesi", "mesif", "moesi", "moesi-dirty-supply", "moesi-without-e", "mosi", "msi"]
 
 
@@ -40,20 +40,20 @@ def test_record_of_shipped_proofs_is_current() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_exclusive_state_is_alone(name: str) -> None:
+def test_exclusive_state_excludes_copies_elsewhere(name: str) -> None:
     protocol, proof = load_protocol(find_protocol(name)), proof_of(name)
     for one in protocol.present:
         if protocol.states[one].counts_as in ("M", "E"):
             assert not any(proof.together(one, other) for other in protocol.present)
 
 
-def test_of_mesif_one_copy_forwards_beside_shared_ones() -> None:
+def test_mesif_allows_one_f_copy_beside_s_copies() -> None:
     proof = proof_of("mesif")
     assert not proof.together("F", "F")
     assert proof.together("F", "S")
 
 
-def test_a_model_says_only_what_its_table_says() -> None:
+def test_model_is_independent_of_descriptions() -> None:
     """Descriptions and comments may change without a new proof."""
     protocol = load_protocol(find_protocol("msi"))
     assert murphi(protocol.model_copy(update={"description": "other words"}), 3) == murphi(protocol, 3)
@@ -61,26 +61,26 @@ def test_a_model_says_only_what_its_table_says() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_page_is_what_the_table_says(name: str) -> None:
+def test_protocol_page_agrees_with_the_table(name: str) -> None:
     protocol = load_protocol(find_protocol(name))
     assert (FOLDER / f"{name}.md").read_text() == page(protocol, proof_of(name)), "run `s80lab protocol docs`"
     assert mark(diagram(protocol)) in (FOLDER / f"{name}.svg").read_text(), "run `s80lab protocol docs`"
 
 
-def test_no_page_is_left_of_a_table_that_is_gone() -> None:
+def test_protocol_pages_exist_only_for_shipped_tables() -> None:
     pages = {f"{name}.{kind}" for name in NAMES for kind in ("md", "svg")}
     assert {path.name for path in FOLDER.iterdir()} == pages
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_diagram_shows_every_state(name: str) -> None:
+def test_diagram_shows_all_states(name: str) -> None:
     protocol = load_protocol(find_protocol(name))
     root = ElementTree.fromstring(draw(protocol))
     titles = {node.findtext(f"{SVG}title") for node in root.iter(f"{SVG}g") if node.get("class") == "node"}
     assert titles == set(protocol.states)
 
 
-def test_the_diagram_marks_remote_events_and_permissions() -> None:
+def test_diagram_marks_remote_events_and_permissions() -> None:
     graph = diagram(load_protocol(find_protocol("moesi")))
     assert '  E -> M [label=" store\\l", color="#222222"' in graph
     assert '  I -> E [label=" load, fetch / read, alone\\l"' in graph
@@ -91,7 +91,7 @@ def test_the_diagram_marks_remote_events_and_permissions() -> None:
     assert "doublecircle" not in next(line for line in graph.splitlines() if line.startswith("  E ["))
 
 
-def test_absent_graphviz_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_absent_graphviz_is_refused_with_the_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(Exception, match="dot, which draws state diagrams, is not on PATH: install the Debian package"):
         draw(load_protocol(find_protocol("msi")))

@@ -103,6 +103,6 @@ def test_counts_are_those_of_pycachesim(shape: Shape, seed: int) -> None:
     assert counted["l2_hits"] > 0
 
 
-def test_another_shape_counts_otherwise() -> None:
+def test_different_cache_shape_gives_different_counts() -> None:
     accesses = draw(60, 1)
     assert ours(Shape((8, 1), (8, 4), 60), accesses) != theirs(Shape((8, 1), (4, 8), 60), accesses)

@@ -37,11 +37,11 @@ def fuzz(name: str, runs: int, folder: Path, *corpora: Path) -> None:
     assert any(learnt.iterdir()), "no input reached anything new"
 
 
-def test_any_bytes_are_a_table_or_an_error(tmp_path: Path) -> None:
+def test_table_of_arbitrary_bytes_is_read_or_refused(tmp_path: Path) -> None:
     fuzz("fuzz-table", 10_000, tmp_path, paths.PROTOCOLS, FOUND / "table")
 
 
-def test_any_bytes_are_a_capture_or_an_error(tmp_path: Path) -> None:
+def test_capture_of_arbitrary_bytes_is_read_or_refused(tmp_path: Path) -> None:
     seeds = tmp_path / "seeds"
     seeds.mkdir()
     subprocess.run([BIN / "fuzz-capture-seeds", seeds], check=True)

@@ -62,7 +62,7 @@ def metric_of(claim: str) -> str:
     return answers()[claim].population
 
 
-def test_each_claim_has_a_row_in_order(folders: list[Path]) -> None:
+def test_claims_have_one_row_in_order(folders: list[Path]) -> None:
     table = claims_table(read_groups(folders))
     assert [row.label[:3] for row in table.rows] == IDS
     assert [claim.id for claim in paper.claims()] == IDS
@@ -71,7 +71,7 @@ def test_each_claim_has_a_row_in_order(folders: list[Path]) -> None:
 
 
 @pytest.mark.parametrize("claim", IDS)
-def test_an_answer_can_say_why(claim: str) -> None:
+def test_answers_have_a_text_for_disagreement(claim: str) -> None:
     """Whatever the numbers will be, there is a text for each verdict that is no agreement."""
     answer = answers()[claim]
     if answer.rule == "none":
@@ -89,12 +89,12 @@ def test_an_answer_can_say_why(claim: str) -> None:
 
 
 @pytest.mark.parametrize("claim", IDS)
-def test_what_stands_beside_is_a_metric_of_a_run(claim: str, run_dir: Path) -> None:
+def test_metrics_beside_an_answer_exist_in_stats(claim: str, run_dir: Path) -> None:
     metrics = json.loads((run_dir / "stats.json").read_text())["metrics"]
     assert {*answers()[claim].beside.values(), *answers()[claim].alike} <= metrics.keys()
 
 
-def test_the_numbers_are_those_of_the_database(folders: list[Path], tmp_path: Path) -> None:
+def test_claim_numbers_equal_database_means(folders: list[Path], tmp_path: Path) -> None:
     database = tmp_path / "s80lab.sqlite"
     for folder in folders:
         insert_run(database, RunFolder(folder))
@@ -127,7 +127,7 @@ def test_verdicts_follow_the_numbers(folders: list[Path]) -> None:
     assert answers()["C15"].below in finding.reasons
 
 
-def test_the_papers_population_is_judged_where_it_is_known(folders: list[Path]) -> None:
+def test_claim_is_judged_by_the_population_of_the_paper_if_known(folders: list[Path]) -> None:
     made_results(folders, {"kernel_share.cycles": 0.3}, absent=metric_of("C01"))
     assert by_id(folders)["C01"].metric == "kernel_share.cycles"
     assert by_id(folders)["C01"].verdict == "differs"
@@ -137,7 +137,7 @@ def test_the_papers_population_is_judged_where_it_is_known(folders: list[Path]) 
     assert "For the whole machine, not only the sessions: 30.0" in detail(finding)
 
 
-def test_a_difference_has_its_reason_and_says_whether_it_was_tested(folders: list[Path]) -> None:
+def test_differing_claim_has_reasons_and_tells_if_tested(folders: list[Path]) -> None:
     made_results(folders, {metric_of("C12"): 0.05, metric_of("C01"): 0.4})
     for finding in by_id(folders).values():
         if finding.verdict == "differs":
@@ -145,7 +145,7 @@ def test_a_difference_has_its_reason_and_says_whether_it_was_tested(folders: lis
             assert ("tested with `" in detail(finding)) != ("not tested" in detail(finding))
 
 
-def test_what_is_no_result_decides_nothing(folders: list[Path]) -> None:
+def test_invalid_run_is_not_comparable(folders: list[Path]) -> None:
     """imapb's had not settled; what does not depend on them is judged all the same."""
     found = by_id(folders)
     assert found["C15"].judgements[0].verdict == "not comparable"
@@ -173,13 +173,13 @@ def test_throughputs_are_compared_at_one_think_time_only(folders: list[Path]) ->
     assert by_id(folders)["C27"].verdict == "agrees"
 
 
-def test_one_mix_alone_has_all_rows_and_no_verdict_on_both(folders: list[Path]) -> None:
+def test_claims_of_one_mix_have_all_rows_and_no_joint_verdict(folders: list[Path]) -> None:
     found = by_id(folders[3:])
     assert sorted(found) == IDS
     assert {found[claim].verdict for claim in ("C27", "C30")} == {"not comparable"}
 
 
-def test_the_ranking_shows_how_many_there_were(folders: list[Path]) -> None:
+def test_ranking_shows_the_number_of_transactions(folders: list[Path]) -> None:
     row = next(row for row in claims_table(read_groups(folders)).rows if row.label.startswith("C28"))
     assert all(
         re.fullmatch(r"\w{4} [\d,]+ ms \(mean of \d+\), \w{4} [\d,]+ ms \(mean of \d+\)", cell.text)
@@ -187,7 +187,7 @@ def test_the_ranking_shows_how_many_there_were(folders: list[Path]) -> None:
     )
 
 
-def test_the_terminal_and_json_tell_the_same(folders: list[Path]) -> None:
+def test_terminal_and_json_show_equal_claims(folders: list[Path]) -> None:
     text = io.StringIO()
     print_table(claims_table(read_groups(folders)), Console(file=text, width=200), details=True)
     records = [finding.record() for finding in findings(read_groups(folders))]
@@ -198,7 +198,7 @@ def test_the_terminal_and_json_tell_the_same(folders: list[Path]) -> None:
     assert REGISTRY["e_share"].name in records[17]["groups"]["imapb · tiny"]["metrics"]
 
 
-def test_a_report_has_every_claim_with_its_reason(run_dir: Path) -> None:
+def test_run_report_has_all_claims_with_reasons(run_dir: Path) -> None:
     page = write_run_report(run_dir).read_text()
     section = page.split(f'<h2 id="claims">{TITLE}</h2>')[1].split("<h2")[0]
     assert re.findall(r'<th scope="row">(C\d\d)', section) == IDS
@@ -206,7 +206,7 @@ def test_a_report_has_every_claim_with_its_reason(run_dir: Path) -> None:
         assert prose(answers()[claim].because) in section
 
 
-def test_the_command_tells_of_the_latest_runs(folders: list[Path], tmp_path: Path) -> None:
+def test_claims_command_uses_the_latest_runs(folders: list[Path], tmp_path: Path) -> None:
     lab = Lab(tmp_path / "checkpoints", tmp_path / "results")
     for folder in folders:
         copy = shutil.copytree(folder, lab.results / "runs" / folder.name)
@@ -218,7 +218,7 @@ def test_the_command_tells_of_the_latest_runs(folders: list[Path], tmp_path: Pat
     assert "imapb" not in text.splitlines()[1]
 
 
-def test_the_page_is_that_of_the_reference_results() -> None:
+def test_claims_page_is_that_of_the_reference_results() -> None:
     assert PAGE.read_text() == claims_page(reference_groups()), "run `s80lab claims --reference`"
 
 
@@ -227,7 +227,7 @@ def test_unknown_keys_of_an_answer_are_refused() -> None:
         Answer.model_validate({"rule": "none", "becuase": "x"})
 
 
-def test_a_stand_in_is_judged_by_the_claims_about_all_workloads_and_its_own(folders: list[Path]) -> None:
+def test_stand_in_workload_is_judged_by_its_own_and_general_claims(folders: list[Path]) -> None:
     edit(folders[0], "manifest.json", {"mix": "web"})
     made_results(folders[:1], {})
     found = by_id(folders[:1])
@@ -240,7 +240,7 @@ def test_a_stand_in_is_judged_by_the_claims_about_all_workloads_and_its_own(fold
         assert found[claim].numbers[0][found[claim].metric] is not None
 
 
-def test_what_stands_for_a_workload_of_the_paper_is_set_beside_its_claims(folders: list[Path]) -> None:
+def test_substitute_workload_is_judged_by_claims_about_the_original(folders: list[Path]) -> None:
     """SPECmail has at most 15% of its misses from memory, and 5% are stores that another cache services in M; of
     others that is said to be almost absent, and the rest is not said."""
     shares = {"miss_source.all.memory": 0.12, "store_from_m_share.all": 0.05, "session.store_from_m_share.all": 0.05}
@@ -257,7 +257,7 @@ def test_what_stands_for_a_workload_of_the_paper_is_set_beside_its_claims(folder
     assert "SPECmail2001 needs a licence" in " ".join(found["C16"].reasons)
 
 
-def test_the_lowest_of_five_is_known_where_all_were_measured(folders: list[Path]) -> None:
+def test_lowest_claim_needs_runs_of_all_workloads(folders: list[Path]) -> None:
     for folder, mix in zip(folders[1:4], ("pop3", "web", "jbb"), strict=True):
         edit(folder, "manifest.json", {"mix": mix, "experiment": mix})
     made_results(folders[:1], {"e_to_m_share": 0.2})

@@ -31,7 +31,7 @@ def page_text(page: Path) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", content)).split())
 
 
-def test_every_section_and_figure_has_one_place() -> None:
+def test_sections_and_figures_have_one_place_in_the_contents() -> None:
     metrics = [key for section in contents() for key in section.metrics]
     figures = [name for section in contents() for name in section.figures]
     assert sorted(metrics) == sorted(section.key for section in SECTIONS)
@@ -42,7 +42,7 @@ def test_every_section_and_figure_has_one_place() -> None:
 
 
 @pytest.mark.parametrize("mixes", ["imapb-1", "imap?-?"])
-def test_every_table_of_the_terminal_is_on_the_page(runs: Path, tmp_path: Path, mixes: str) -> None:
+def test_terminal_tables_are_on_the_page(runs: Path, tmp_path: Path, mixes: str) -> None:
     folders = sorted(runs.glob(mixes))
     text = page_text(write_experiment_report("report", folders, tmp_path))
     for table in terminal_tables(read_groups(folders)):
@@ -53,7 +53,7 @@ def test_every_table_of_the_terminal_is_on_the_page(runs: Path, tmp_path: Path, 
             assert " ".join(f"{row.label} {cells}".split()) in text, f"{table.title}: {row.label}"
 
 
-def test_every_word_of_the_terminal_is_on_the_page(run_dir: Path) -> None:
+def test_terminal_words_are_on_the_page(run_dir: Path) -> None:
     printed = io.StringIO()
     print_experiment([run_dir], Console(file=printed, width=1000))
     text = page_text(write_run_report(run_dir))
@@ -62,7 +62,7 @@ def test_every_word_of_the_terminal_is_on_the_page(run_dir: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["imapb-1", "imape-1"])
-def test_every_word_of_the_summary_is_on_the_page(runs: Path, name: str) -> None:
+def test_summary_words_are_on_the_page(runs: Path, name: str) -> None:
     groups = read_groups([runs / name])
     text = page_text(write_run_report(runs / name))
     lines = [line for line, _ in summary_lines(groups)] + [summary_table(groups).note]

@@ -37,7 +37,7 @@ PHONE_PX = 400 - 2 * 16
 
 
 @pytest.mark.parametrize(("count", "columns"), [(1, 1), (2, 2), (3, 3), (4, 2), (5, 3), (8, 3)])
-def test_no_more_panels_stand_side_by_side_than_find_room(count: int, columns: int) -> None:
+def test_panels_wrap_into_columns_that_fit(count: int, columns: int) -> None:
     with style():
         figure, axes = panel_each(count, 2.0)
     assert len(axes) == count == sum(axis.get_visible() for axis in figure.axes)
@@ -164,7 +164,7 @@ def test_labels_of_many_cores_do_not_overlap() -> None:
     assert {text.get("font-size") for text in root.iter(f"{SVG}text")} == {"11"}
 
 
-def test_other_tables_and_empty_matrices_have_no_heat_map() -> None:
+def test_heat_map_is_absent_for_other_tables_and_empty_matrices() -> None:
     assert supply_pictures_of(Table("Misses by reason", ("misses",), [Row("cold", (Cell("1"),))])) == []
     assert supply_pictures_of(supply([[0, 0], [0, 0]])) == []
 

@@ -38,7 +38,7 @@ def rewrite(folder: Path, versions: dict[str, str], image: str = "0123456789abcd
     (folder / "manifest.json").write_text(json.dumps(manifest))
 
 
-def test_one_guest_is_one_sentence_on_page_and_terminal(folders: list[Path], tmp_path: Path) -> None:
+def test_single_guest_is_one_sentence_on_page_and_terminal(folders: list[Path], tmp_path: Path) -> None:
     (line,) = guest_notes(read_groups(folders))
     assert line == (
         "Guest: Linux 6.1.0-50-cloud-amd64, Dovecot 1:2.3.19.1, OpenSMTPD 6.8.0p2-4, OpenSSL 3.0.20-1, glibc 2.36-9, "
@@ -50,7 +50,7 @@ def test_one_guest_is_one_sentence_on_page_and_terminal(folders: list[Path], tmp
     assert line in text.getvalue()
 
 
-def test_of_two_guests_each_is_named_with_what_was_measured_on_it(folders: list[Path]) -> None:
+def test_different_guests_are_named_with_their_groups(folders: list[Path]) -> None:
     for folder in folders[2:]:
         rewrite(folder, VERSIONS | {"libssl3": "3.0.21-1"})
     first, second = guest_notes(read_groups(folders))
@@ -71,7 +71,7 @@ def test_many_guests_are_a_table_at_the_end_of_the_page(folders: list[Path], tmp
     assert page.index("<summary>Guests") > page.index('<h2 id="inputs">')
 
 
-def test_the_packages_hash_changes_with_every_package_and_with_nothing_else(folders: list[Path]) -> None:
+def test_packages_hash_depends_on_guest_packages_only(folders: list[Path]) -> None:
     (before,) = guest_notes(read_groups(folders))
     for folder in folders:
         rewrite(folder, VERSIONS | {"qemu": "11.0", "s80lab": "2.0"})
@@ -80,7 +80,7 @@ def test_the_packages_hash_changes_with_every_package_and_with_nothing_else(fold
     assert packages_hash(PACKAGES | {"zlib1g": "1"}) not in before
 
 
-def test_a_replayed_trace_has_no_guest(folders: list[Path]) -> None:
+def test_replayed_trace_has_no_guest_note(folders: list[Path]) -> None:
     for folder in folders:
         rewrite(folder, {"s80lab": "0.1.0"}, "")
     assert guest_notes(read_groups(folders)) == []

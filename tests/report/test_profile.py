@@ -21,7 +21,7 @@ def shares(title: str) -> dict[str, str]:
     return {row.label: row.cells[0].text for row in table.rows}
 
 
-def test_the_sessions_functions_largest_first() -> None:
+def test_session_functions_are_sorted_by_share() -> None:
     assert list(shares("User code of the sessions, by function").items()) == [
         ("libdovecot.so.0: i_stream_read", "60.0%"),
         ("libcrypto.so.3: aes_gcm", "20.0%"),
@@ -46,7 +46,7 @@ def test_idling_is_no_work() -> None:
     assert shares("Kernel code without the idle loop, by function") == {"copy_user_generic": "100.0%"}
 
 
-def test_what_is_small_is_summed() -> None:
+def test_small_profile_rows_are_summed() -> None:
     many = [Sample("imap", "session", "user", f"imap: f{number:02d}", 40 - number) for number in range(35)]
     table = profile_tables(many)[0]
     assert len(table.rows) == 31 and table.rows[-1].label == "5 others"

@@ -70,7 +70,7 @@ def test_interval_of_three_seeds() -> None:
     assert found.half_width == pytest.approx(4.303 / 3**0.5, abs=1e-3)
 
 
-def test_one_seed_has_no_interval_and_a_missing_value_no_mean() -> None:
+def test_estimate_of_one_seed_has_no_interval_and_missing_value_no_mean() -> None:
     assert estimate([5.0]) == Estimate(5.0, None, 1)
     assert estimate([5.0, None]) is None
     assert Estimate(5.0, None, 1).overlaps(Estimate(5.0, 1.0, 3)) is None
@@ -83,7 +83,7 @@ def test_intervals_overlap_at_the_point_where_they_touch() -> None:
 
 
 @pytest.mark.parametrize(("degrees", "t"), [(1, 12.706), (2, 4.303), (30, 2.042), (31, 2.0395), (120, 1.9799)])
-def test_student_t(degrees: int, t: float) -> None:
+def test_student_t_agrees_with_published_quantiles(degrees: int, t: float) -> None:
     assert student_t(degrees) == pytest.approx(t, abs=1e-3)
 
 
@@ -106,13 +106,13 @@ def test_runs_are_grouped_by_what_differs_besides_the_seed(folders: list[Path]) 
     ]
 
 
-def test_a_label_names_what_differs(folders: list[Path]) -> None:
+def test_group_label_names_the_difference(folders: list[Path]) -> None:
     path = folders[1] / "manifest.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "protocol": "mesi"}))
     assert [group.label for group in read_groups(folders)] == ["imapb · tiny", "imapb · tiny · mesi", "imape · tiny"]
 
 
-def test_every_row_is_a_declared_metric_of_the_run(run_dir: Path) -> None:
+def test_report_rows_are_declared_metrics_of_the_run(run_dir: Path) -> None:
     metrics = json.loads((run_dir / "stats.json").read_text())["metrics"]
     rows = [entry.metric for section in SECTIONS for entry in section.entries]
     assert len(rows) == len(set(rows))
@@ -125,7 +125,7 @@ def test_every_row_is_a_declared_metric_of_the_run(run_dir: Path) -> None:
     assert all(of(name) for name in rows)
 
 
-def test_every_number_of_unsettled_caches_is_marked_and_no_other(folders: list[Path]) -> None:
+def test_cache_metrics_of_runs_before_steady_state_are_marked(folders: list[Path]) -> None:
     groups = read_groups(folders)
     entries = [entry for section in SECTIONS for entry in section.entries if has_value(entry, groups)]
     tables = [table for table in (metrics_table(section, groups) for section in SECTIONS) if table is not None]
@@ -138,7 +138,7 @@ def test_every_number_of_unsettled_caches_is_marked_and_no_other(folders: list[P
         assert settled.warm
 
 
-def test_the_terminal_shows_both_mixes_beside_the_paper(folders: list[Path]) -> None:
+def test_terminal_shows_both_mixes_beside_the_paper(folders: list[Path]) -> None:
     text = printed(folders)
     (line,) = re.findall(r"^C15 Misses serviced by memory .*$", text, re.MULTILINE)
     assert re.search(r"84\.0 ± 1\.5% +83\.\d ± 1\.\d% +75 to 85%", line)
@@ -153,7 +153,7 @@ def test_the_terminal_shows_both_mixes_beside_the_paper(folders: list[Path]) -> 
     assert "≈" not in text
 
 
-def test_the_terminal_shows_one_seed_without_interval(run_dir: Path) -> None:
+def test_terminal_shows_single_seed_without_interval(run_dir: Path) -> None:
     text = printed([run_dir])
     assert "±" not in text[text.index("Sources of the L2") : text.index("\nPrecision of the headline\n")]
     assert "there are no intervals" in text
@@ -169,13 +169,13 @@ def test_executed_counts_stand_beside_the_expected(folders: list[Path]) -> None:
     assert found["SELT"].table_1 == 0.25
 
 
-def test_a_type_that_never_ran_although_expected_is_named(folders: list[Path]) -> None:
+def test_transaction_type_not_executed_although_expected_is_named(folders: list[Path]) -> None:
     """CRTE is one in twenty of imape's chain; the made runs never did it."""
     assert "Not executed, although expected 5 times or more: CRTE." in " ".join(printed(folders).split())
     assert "Not executed" not in printed(folders[:3])
 
 
-def test_the_page_of_a_run_is_self_contained_and_has_no_date(run_dir: Path) -> None:
+def test_run_page_is_self_contained_and_has_no_date(run_dir: Path) -> None:
     page = write_run_report(run_dir).read_text()
     assert not re.search(r"(src|href)=[\"']?(https?:|/|file:)", page)
     assert not re.search(r"\b20\d\d-\d\d-\d\d\b", page)
@@ -183,7 +183,7 @@ def test_the_page_of_a_run_is_self_contained_and_has_no_date(run_dir: Path) -> N
     assert page.count("<figure") == len([*FIGURES, "machine"])
 
 
-def test_no_figure_was_lost() -> None:
+def test_shipped_figures_still_exist() -> None:
     assert set(FIGURES) >= SHIPPED
 
 
@@ -197,13 +197,13 @@ def test_figures_are_files_of_their_own(run_dir: Path) -> None:
         assert "#010203" not in text
 
 
-def test_a_warm_run_is_nowhere_called_not_warm(folders: list[Path]) -> None:
+def test_page_of_warm_run_never_says_not_warm(folders: list[Path]) -> None:
     page = write_run_report(folders[-1]).read_text()
     shown = page.split("</style>", 1)[1].split('<h2 id="inputs">')[0]
     assert "not warm" not in shown and "unsettled" not in shown and 'class="verdict"' not in shown
 
 
-def test_the_page_has_the_same_bytes_each_time(folders: list[Path], tmp_path: Path) -> None:
+def test_report_page_has_equal_bytes_when_written_again(folders: list[Path], tmp_path: Path) -> None:
     first = write_experiment_report("both", folders, tmp_path / "a")
     second = write_experiment_report("both", folders, tmp_path / "b")
     assert first.read_bytes() == second.read_bytes()
@@ -212,7 +212,7 @@ def test_the_page_has_the_same_bytes_each_time(folders: list[Path], tmp_path: Pa
         assert (tmp_path / "a" / figure).read_bytes() == (tmp_path / "b" / figure).read_bytes()
 
 
-def test_a_run_with_a_short_warm_up_says_so(tmp_path: Path) -> None:
+def test_run_with_short_warm_up_is_reported_as_invalid(tmp_path: Path) -> None:
     run = write_run(tmp_path / "short", warm=False)
     write_stats(RunFolder(run))
     assert "too few sampling intervals" in printed([run])
@@ -222,7 +222,7 @@ def test_a_run_with_a_short_warm_up_says_so(tmp_path: Path) -> None:
     assert page.count('class="unsettled"') > 50
 
 
-def test_no_runs_and_a_run_that_is_not_whole(run_dir: Path) -> None:
+def test_report_without_runs_or_of_incomplete_run_is_refused(run_dir: Path) -> None:
     with pytest.raises(UserError, match="there are no runs for the report; run an experiment first"):
         print_experiment([], Console())
     (run_dir / "manifest.json").unlink()
@@ -230,14 +230,14 @@ def test_no_runs_and_a_run_that_is_not_whole(run_dir: Path) -> None:
         write_run_report(run_dir)
 
 
-def test_the_verdict_comes_before_any_number_and_once(folders: list[Path]) -> None:
+def test_verdict_is_printed_once_before_any_number(folders: list[Path]) -> None:
     text = " ".join(printed(folders).split())
     assert text.startswith("imapb · tiny: invalid (not a result).")
     assert text.count("steady state: ") >= 3  # each seed has its own conditions
     assert "imape · tiny: invalid" not in text
 
 
-def test_the_headline_comes_before_the_mix_of_transactions(folders: list[Path]) -> None:
+def test_headline_precedes_the_transaction_mix(folders: list[Path]) -> None:
     page = write_run_report(folders[-1]).read_text().split("</style>", 1)[1]
     for shown, last in ((printed(folders), "Transactions, imapb"), (page, '<h2 id="transactions">')):
         places = [shown.index(title) for title in ("Headline", "Sources of the L2 misses", last)]
@@ -251,7 +251,7 @@ def exclude(run_dir: Path, reason: str) -> None:
     path.write_text(json.dumps(stats))
 
 
-def test_a_seed_that_is_no_result_is_left_out_of_the_means_and_named(folders: list[Path]) -> None:
+def test_invalid_seed_is_named_and_left_out_of_the_means(folders: list[Path]) -> None:
     imape = folders[3:]
     before = read_groups(imape)[0].estimate("e_share")
     exclude(imape[1], "1.8 closed-loop cycles per client measured, 3 are needed")
@@ -269,7 +269,7 @@ def test_a_seed_that_is_no_result_is_left_out_of_the_means_and_named(folders: li
     ]
 
 
-def test_where_no_seed_is_a_result_all_are_shown_and_called_so(folders: list[Path]) -> None:
+def test_group_with_only_invalid_seeds_shows_all_as_invalid(folders: list[Path]) -> None:
     imape = folders[3:]
     for run in imape:
         exclude(run, "response-time law violated by +7.0% (limit 5.0%)")
@@ -284,7 +284,7 @@ def test_where_no_seed_is_a_result_all_are_shown_and_called_so(folders: list[Pat
     ]
 
 
-def test_the_headline_has_both_intervals_and_the_correlation(folders: list[Path]) -> None:
+def test_headline_table_has_both_intervals_and_the_correlation(folders: list[Path]) -> None:
     table = headline_table(read_groups(folders))
     beside = ("within one run", "lag-1 correlation")
     assert table.columns[:6] == ("imapb · tiny", *beside, "imape · tiny", *beside)

@@ -22,7 +22,7 @@ def measured(runs: Path) -> dict[str, list[Path]]:
 
 
 @pytest.mark.parametrize("figure", load_figures([]), ids=lambda figure: figure.name)
-def test_what_a_figure_is_made_from_is_there(figure: FigureOf) -> None:
+def test_figure_refers_to_existing_experiments_and_claims(figure: FigureOf) -> None:
     swept = [bool(load_experiment(name, {}).sweep) for name in figure.experiments]
     if figure.coherence:
         return
@@ -48,7 +48,7 @@ def test_figures_share_a_page(runs: Path, tmp_path: Path) -> None:
     assert str(tmp_path) not in text
 
 
-def test_a_page_of_unlike_numbers_of_starts_says_what_has_no_interval(runs: Path, tmp_path: Path) -> None:
+def test_page_with_unequal_seed_counts_notes_rows_without_interval(runs: Path, tmp_path: Path) -> None:
     one = {mix: folders[:1] for mix, folders in measured(runs).items()}
     figures = load_figures(["figure8", "figure9"])
 
@@ -62,7 +62,7 @@ def test_a_page_of_unlike_numbers_of_starts_says_what_has_no_interval(runs: Path
     assert said not in page(one, one) and "there are no intervals" in page(one, one)
 
 
-def test_a_guest_is_named_by_its_load_once(runs: Path, tmp_path: Path) -> None:
+def test_guest_note_names_a_load_once(runs: Path, tmp_path: Path) -> None:
     (figure,) = load_figures(["figure8"])
     for number, folder in enumerate((runs / "imapb-2", runs / "imapb-3"), 2):
         path = folder / "manifest.json"
@@ -76,7 +76,7 @@ def test_a_guest_is_named_by_its_load_once(runs: Path, tmp_path: Path) -> None:
     assert text.count("Guest of imapb on dovecot:") == 1
 
 
-def test_the_paper_and_the_studies_are_all_there_is() -> None:
+def test_paper_and_studies_include_all_figures() -> None:
     own, others = load_figures(["paper"]), load_figures(["studies"])
     assert not any(figure.study for figure in own) and all(figure.study for figure in others)
     assert sorted(one.name for one in own + others) == sorted(one.name for one in load_figures([]))
@@ -85,14 +85,14 @@ def test_the_paper_and_the_studies_are_all_there_is() -> None:
     assert len(parts) > 1 and all(figure.study.startswith("throughput/") for figure in parts)
 
 
-def test_a_figure_that_is_none_is_named() -> None:
+def test_unknown_figure_is_refused() -> None:
     with pytest.raises(
         UserError, match=r"there is no figure `figure11` in configs/reproduce.toml: did you mean figure1"
     ):
         load_figures(["figure11"])
 
 
-def test_what_was_measured_stands_in_one_table_by_memorys_share(runs: Path) -> None:
+def test_coherence_table_has_one_row_per_workload_and_server(runs: Path) -> None:
     at = {"varied": {"server": "uw", "clients": "40"}}
     for number in (1, 2, 3):
         path = runs / f"imapb-{number}" / "manifest.json"

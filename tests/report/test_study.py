@@ -38,7 +38,7 @@ def found(findings: list[StudyFinding], quantity: str, at: str = "") -> StudyFin
 
 
 @pytest.mark.parametrize("name", STUDIES)
-def test_every_statement_has_an_answer_of_metrics_that_exist(name: str) -> None:
+def test_study_statements_have_answers_with_existing_metrics(name: str) -> None:
     answers = load_answers(name)
     experiment = load_experiment(answers.experiment, {})
     for statement in load_statements(name):
@@ -53,12 +53,12 @@ def test_every_statement_has_an_answer_of_metrics_that_exist(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", STUDIES)
-def test_each_is_a_step_of_reproduce(name: str) -> None:
+def test_study_is_a_figure_of_reproduce(name: str) -> None:
     (figure,) = [figure for figure in load_figures(["studies"]) if figure.study == name]
     assert (figure.experiments[0], figure.whose) == (load_answers(name).experiment, "The study")
 
 
-def test_the_parts_of_a_study_are_all_but_its_model() -> None:
+def test_study_parts_cover_all_claims_but_the_latency_model() -> None:
     """`s80lab model latency` has the rest: its equations and the table of peak throughputs."""
     with (paths.STUDIES / "throughput" / "claims.tsv").open() as file:
         stated = {line.split("\t")[0] for line in file} - {"id"}
@@ -68,14 +68,14 @@ def test_the_parts_of_a_study_are_all_but_its_model() -> None:
     assert stated - set(answered) == of_the_model
 
 
-def test_a_place_that_is_none_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_place_in_a_study_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = load(paths.STUDIES / "throughput" / "web.toml", StudyAnswers)
     monkeypatch.setattr(study, "load", lambda *_: whole.model_copy(update={"places": ("slide 99",)}))
     with pytest.raises(UserError, match=r"throughput/web.toml: the key `places` names slide 99"):
         load_statements("throughput/web")
 
 
-def test_a_number_is_judged_in_the_studys_unit() -> None:
+def test_study_number_is_judged_in_the_unit_of_the_study() -> None:
     metrics = {"command_ms.p90.imap.noop": 80.0, "command_ms.p90.pop3.uidl": 855.0, "utilisation": 0.65}
     findings = study_findings("clientscaler", [Group("clientscaler", (run(metrics),))])
     assert found(findings, "90th percentile: IMAP noop").judgement.verdict == "agrees"  # the study's 77 ms
@@ -89,7 +89,7 @@ def test_a_number_is_judged_in_the_studys_unit() -> None:
     assert found(findings, "processors").text == "22"
 
 
-def test_a_response_is_the_sum_of_its_commands() -> None:
+def test_study_response_is_the_sum_of_its_commands() -> None:
     answer = load_answers("clientscaler").answers["user response: SMTP @ 1 KB"]
     metrics = dict.fromkeys(answer.metrics, 10.0)
     whole = study_findings("clientscaler", [Group("clientscaler", (run(metrics),))])
@@ -100,7 +100,7 @@ def test_a_response_is_the_sum_of_its_commands() -> None:
     assert found(without, "user response: SMTP", "1 KB").ours is None
 
 
-def test_a_condition_is_a_point_of_the_sweep() -> None:
+def test_study_condition_is_a_point_of_the_sweep() -> None:
     groups = [
         Group(str(clients), (run({"request_rate.imap": rate}, {"clients": clients}),))
         for clients, rate in ((15, 57.0), (29, 98.0))
@@ -117,7 +117,7 @@ def test_a_condition_is_a_point_of_the_sweep() -> None:
     assert len(table.rows) + len([row for row in rest.rows if not row.head]) < len(load_statements("zvm"))
 
 
-def test_by_how_much_one_point_exceeds_another() -> None:
+def test_study_answer_gives_the_excess_of_one_point_over_another() -> None:
     size = {"scale.document_bytes": 10240}
     groups = [
         Group(server, (run({"throughput": rate}, {"server": server, "clients": clients, **size}),))
@@ -129,12 +129,12 @@ def test_by_how_much_one_point_exceeds_another() -> None:
     assert (more.text, more.judgement.verdict) == ("60", "agrees")  # the study: 58% more
 
 
-def test_what_is_more_is_more_than_something() -> None:
+def test_study_answer_with_more_but_without_over_is_refused() -> None:
     with pytest.raises(UserError, match="more = true needs `over`"):
         validate({"metrics": ["throughput"], "more": True}, StudyAnswer, "x.toml")
 
 
-def test_one_point_over_another_is_by_the_seeds_that_both_have() -> None:
+def test_study_ratio_pairs_the_seeds_of_both_points() -> None:
     on, off = ({"machine": machine, "clients": 73} for machine in ("pe4600-ht", "pe4600"))
     queues = ((on, 1, 2.0), (on, 2, 3.0), (off, 1, 5.0), (off, 2, 6.0))
     runs = {id(at): tuple(run({"run_queue": q}, at, seed=s) for a, s, q in queues if a is at) for at in (on, off)}
@@ -146,7 +146,7 @@ def test_one_point_over_another_is_by_the_seeds_that_both_have() -> None:
     assert "has no run at this point" in found(alone, "processor queue length, on over off", "heavy").reason
 
 
-def test_a_number_may_be_shown_and_not_judged() -> None:
+def test_study_number_may_be_shown_without_verdict() -> None:
     point = {"server": "apache-plain", "clients": 16, "scale.document_bytes": 10240}
     group = Group("webstone", (run({"misses_m_per_s.l1": 36.0}, point),))
     finding = found(study_findings("throughput/web", [group]), "L1 misses", "Apache, files of 10 KB")
@@ -154,14 +154,14 @@ def test_a_number_may_be_shown_and_not_judged() -> None:
     assert "over which time" in finding.reason
 
 
-def test_what_is_no_result_is_not_judged() -> None:
+def test_invalid_run_is_not_judged_in_a_study() -> None:
     group = Group("clientscaler", (run({"command_ms.p90.imap.noop": 77.0}, None, "2.75 closed-loop cycles measured"),))
     finding = found(study_findings("clientscaler", [group]), "90th percentile: IMAP noop")
     assert finding.judgement.verdict == "not comparable"
     assert finding.reason == "Invalid run: 2.75 closed-loop cycles measured."
 
 
-def test_a_quantity_without_an_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_study_quantity_without_answer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     known = load_statements("zvm")
     monkeypatch.setattr(
         study, "load_statements", lambda _: [*known, known[0].__class__("Z999", "", "new", "", 1, 1, "", "")]

@@ -35,7 +35,7 @@ def points(runs: Path) -> Sequence[Run]:
     return read_runs(folders)
 
 
-def test_a_row_is_a_point_over_its_seeds(points: Sequence[Run]) -> None:
+def test_sweep_table_row_is_a_point_over_its_seeds(points: Sequence[Run]) -> None:
     groups = sweep_groups(points)
     table = sweep_table("figure", groups, METRICS)
     assert [row.label for row in table.rows] == ["clients 10", "clients 9"], (
@@ -53,7 +53,7 @@ def test_a_row_is_a_point_over_its_seeds(points: Sequence[Run]) -> None:
     assert [row.cells[-1].text for row in table.rows] == ["2", "2"]
 
 
-def test_the_page_has_curves_and_the_table_stands_beside_it(points: Sequence[Run], tmp_path: Path) -> None:
+def test_sweep_page_has_curves_and_a_table_file(points: Sequence[Run], tmp_path: Path) -> None:
     page = write_sweep("figure", sweep_groups(points), METRICS, tmp_path / "report")
     text = page.read_text(encoding="utf-8")
     assert (
@@ -83,7 +83,7 @@ def test_ratios_are_of_the_same_seeds(points: Sequence[Run]) -> None:
         ratio_table(groups, [ratio.model_copy(update={"axis": "client"})])
 
 
-def test_a_ratio_is_judged_by_what_the_paper_is_read_as(points: Sequence[Run]) -> None:
+def test_sweep_ratio_is_judged_by_bounds_if_given(points: Sequence[Run]) -> None:
     groups = sweep_groups(points)
 
     def row(**bounds: float) -> tuple[str, str, str]:
@@ -100,7 +100,7 @@ def test_a_ratio_is_judged_by_what_the_paper_is_read_as(points: Sequence[Run]) -
 @pytest.mark.parametrize(
     ("low", "verdict"), [(0.5, "agrees"), (0.92, "not comparable"), (1.08, "not comparable"), (1.2, "differs")]
 )
-def test_single_starts_near_the_bound_decide_nothing(points: Sequence[Run], low: float, verdict: str) -> None:
+def test_single_replications_near_the_bound_give_no_verdict(points: Sequence[Run], low: float, verdict: str) -> None:
     """low: of the ratio that is measured."""
     groups = sweep_groups([points[0], points[2]])
     ratio = Ratio(metric="throughput", axis="clients", over="9", at="10", says="alike")
@@ -115,17 +115,17 @@ def test_single_starts_near_the_bound_decide_nothing(points: Sequence[Run], low:
     )
 
 
-def test_a_metric_that_is_none_is_named(points: Sequence[Run]) -> None:
+def test_unknown_sweep_metric_is_refused(points: Sequence[Run]) -> None:
     with pytest.raises(UserError, match=r"`show` names the metric `through_put`, which no report has: .*throughput"):
         sweep_table("figure", sweep_groups(points), ["through_put"])
 
 
-def test_a_replay_is_no_point_of_a_sweep() -> None:
+def test_replay_is_not_a_point_of_a_sweep() -> None:
     assert swept({"engine": "qemu", "varied": {"clients": "10"}})
     assert not swept({"engine": "qemu"})
     assert not swept({"engine": "replay", "varied": {"l2.size": "1MiB"}})
 
 
 @pytest.mark.parametrize("name", names(paths.EXPERIMENTS))
-def test_what_an_experiment_shows_is_in_reports(name: str) -> None:
+def test_metrics_shown_by_an_experiment_are_in_reports(name: str) -> None:
     check_shown(load_experiment(name, {}), name)

@@ -33,7 +33,7 @@ def of_pop3(runs: Path, tmp_path: Path) -> Group:
     return group
 
 
-def test_another_protocols_table_has_nothing_of_imap(of_pop3: Group) -> None:
+def test_pop3_transaction_table_has_no_imap_rows_or_words(of_pop3: Group) -> None:
     table = transactions_table(of_pop3)
     assert [row.label for row in table.rows] == ["CHCK", "RETR", "SEND", "all"]
     assert "Table 1" not in table.columns
@@ -89,7 +89,7 @@ def of_scripts(runs: Path, tmp_path: Path) -> Group:
     return group
 
 
-def test_the_commands_of_scripts_have_a_table(of_scripts: Group) -> None:
+def test_script_commands_have_a_table(of_scripts: Group) -> None:
     (table,) = commands_tables([of_scripts])
     assert [row.label for row in table.rows] == ["pop3 retr 2050", "pop3 retr 139602"]
     assert [cell.text for cell in table.rows[0].cells] == ["4", "1.50", "1.00", "4.00", "4.00", "4.00"]
@@ -106,7 +106,7 @@ def test_scripts_are_a_groups_transactions(of_scripts: Group) -> None:
     assert "Table 1" not in table.note and "mix" not in table.note
 
 
-def test_other_loads_have_no_commands(of_pop3: Group) -> None:
+def test_loads_without_scripts_have_no_command_table(of_pop3: Group) -> None:
     assert commands_tables([of_pop3]) == []
 
 

@@ -68,7 +68,7 @@ def coverage(several: list[list[list[float]]]) -> list[bool]:
 
 
 @pytest.mark.parametrize("label", ROWS)
-def test_the_table_is_that_of_the_starts(label: str) -> None:
+def test_variance_table_agrees_with_the_boots(label: str) -> None:
     text = (paths.ROOT / "docs" / "background" / "precision.md").read_text(encoding="utf-8")
     several = boots(*ROWS[label])
     found, above, below, seeds = quotient(several)

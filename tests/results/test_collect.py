@@ -77,7 +77,7 @@ def refused(lab: Path, *folders: Path) -> str:
     return str(caught.value)
 
 
-def test_the_rows_are_those_of_runs_entered_where_they_were_made(lab: Path, hosts: list[Path], runs: Path) -> None:
+def test_collected_rows_equal_rows_of_local_runs(lab: Path, hosts: list[Path], runs: Path) -> None:
     assert gather(lab, *hosts) == Collected(runs=6, copied=6, entered=6, unfinished=0)
     local = runs.parent / "s80lab.sqlite"
     for folder in runs.glob("imap?-?"):
@@ -86,7 +86,7 @@ def test_the_rows_are_those_of_runs_entered_where_they_were_made(lab: Path, host
     assert len(rows(local)["run"]) == 6 and rows(local)["latency"]
 
 
-def test_a_second_time_nothing_changes(lab: Path, hosts: list[Path]) -> None:
+def test_second_collect_changes_nothing(lab: Path, hosts: list[Path]) -> None:
     gather(lab, *hosts)
     before = state(lab)
     assert gather(lab, *reversed(hosts)) == Collected(runs=6, copied=0, entered=0, unfinished=0)
@@ -102,7 +102,7 @@ def test_folder_of_a_call_that_was_killed_after_its_last_run_is_removed(lab: Pat
     assert not dead.exists()
 
 
-def test_what_has_come_since_is_added(lab: Path, hosts: list[Path]) -> None:
+def test_second_collect_adds_new_runs(lab: Path, hosts: list[Path]) -> None:
     gather(lab, hosts[0])
     assert gather(lab, *hosts, hosts[1] / "runs", hosts[1] / "runs" / "imape-1") == Collected(6, 3, 3, 0)
 
@@ -123,7 +123,7 @@ def test_rows_of_another_hour_are_replaced(lab: Path, hosts: list[Path]) -> None
         assert connection.execute("SELECT id FROM run WHERE mips = 17").fetchall() == [("imapb-2",)]
 
 
-def test_two_folders_of_one_run_with_unlike_bytes(lab: Path, hosts: list[Path]) -> None:
+def test_run_folders_with_equal_inputs_and_different_bytes_are_refused(lab: Path, hosts: list[Path]) -> None:
     other = hosts[1] / "runs" / "imapb-2"
     shutil.copytree(hosts[0] / "runs" / "imapb-2", other)
     assert gather(lab / "alike", *hosts).runs == 6
@@ -137,7 +137,7 @@ def test_two_folders_of_one_run_with_unlike_bytes(lab: Path, hosts: list[Path]) 
     assert "transactions.json: cannot be read" in refused(lab, hosts[1])
 
 
-def test_what_comes_behind_the_measured_region_is_the_hosts(lab: Path, hosts: list[Path]) -> None:
+def test_snapshots_after_the_measured_region_may_differ_between_hosts(lab: Path, hosts: list[Path]) -> None:
     """When a live guest is ended is not known to the instruction; every line before is."""
     other = hosts[1] / "runs" / "imapb-2"
     shutil.copytree(hosts[0] / "runs" / "imapb-2", other)
@@ -206,12 +206,12 @@ def nameless(run: Path) -> str:
 
 
 @pytest.mark.parametrize("spoil", [half, interrupted, cut, newer, unknown, elsewhere, without, nameless])
-def test_one_bad_folder_and_nothing_is_collected(lab: Path, hosts: list[Path], spoil: Any) -> None:
+def test_collect_with_one_invalid_folder_adds_no_run(lab: Path, hosts: list[Path], spoil: Any) -> None:
     sentence = spoil(hosts[1] / "runs" / "imape-2")
     assert sentence in refused(lab, *hosts)
 
 
-def test_a_host_that_has_nothing_whole_yet(lab: Path, hosts: list[Path], tmp_path: Path) -> None:
+def test_host_without_complete_run_adds_no_run(lab: Path, hosts: list[Path], tmp_path: Path) -> None:
     """Cut off in its first run, or with a shard that has none."""
     (tmp_path / "third" / "runs" / ".partial-imapb-9-abc@host").mkdir(parents=True)
     (tmp_path / "fourth" / "runs").mkdir(parents=True)
@@ -219,7 +219,7 @@ def test_a_host_that_has_nothing_whole_yet(lab: Path, hosts: list[Path], tmp_pat
     assert gathered == Collected(runs=6, copied=6, entered=6, unfinished=1)
 
 
-def test_a_partial_folder_that_is_named(lab: Path, hosts: list[Path]) -> None:
+def test_partial_folder_that_is_named_is_refused(lab: Path, hosts: list[Path]) -> None:
     run = hosts[0] / "runs" / "imapb-1"
     partial = run.rename(run.with_name(".partial-imapb-1-abcdefgh@host"))
     assert "the run is incomplete; let the run finish, or remove the folder" in refused(lab, partial)
@@ -228,12 +228,12 @@ def test_a_partial_folder_that_is_named(lab: Path, hosts: list[Path]) -> None:
 @pytest.mark.parametrize(
     ("name", "sentence"), [("missing", "missing: this folder does not exist"), ("", "contains no run")]
 )
-def test_what_is_no_folder_of_runs(lab: Path, tmp_path: Path, name: str, sentence: str) -> None:
+def test_path_without_run_folders_is_refused(lab: Path, tmp_path: Path, name: str, sentence: str) -> None:
     (tmp_path / "empty").mkdir()
     assert sentence in refused(lab, tmp_path / "empty" / name)
 
 
-def test_a_database_of_another_schema(lab: Path, hosts: list[Path]) -> None:
+def test_collect_into_database_of_old_schema_is_refused(lab: Path, hosts: list[Path]) -> None:
     gather(lab, hosts[0])
     with sqlite3.connect(lab / "s80lab.sqlite") as connection:
         connection.execute(f"PRAGMA user_version = {UPGRADABLE[0] - 1}")

@@ -55,7 +55,7 @@ def test_views_have_the_agreed_columns(database: Path) -> None:
     assert columns[-7:] == ["class", "fills", "fills_e", "e_share", "e_to_m", "e_to_m_share", "stores_found_e"]
 
 
-def test_v_e_state_says_what_stats_say(database: Path, run_dir: Path) -> None:
+def test_v_e_state_agrees_with_stats(database: Path, run_dir: Path) -> None:
     metrics = json.loads((run_dir / "stats.json").read_text())["metrics"]
     rows = ask(database, "SELECT * FROM v_e_state_all WHERE run = 'imapb-1'")
     assert {row["class"] for row in rows} == {"session", "loadgen", "other"}
@@ -67,7 +67,7 @@ def test_v_e_state_says_what_stats_say(database: Path, run_dir: Path) -> None:
         assert row["e_to_m_share"] == pytest.approx(metrics[f"e_to_m_share_of.{row['class']}"])
 
 
-def test_v_miss_source_says_what_stats_say(database: Path, run_dir: Path) -> None:
+def test_v_miss_source_agrees_with_stats(database: Path, run_dir: Path) -> None:
     metrics = json.loads((run_dir / "stats.json").read_text())["metrics"]
     rows = ask(database, "SELECT * FROM v_miss_source_all WHERE run = 'imapb-1'")
     assert len(rows) == 6 * 2 * 4 * 5
@@ -84,7 +84,7 @@ def test_v_miss_source_says_what_stats_say(database: Path, run_dir: Path) -> Non
         assert row["share"] == pytest.approx(metrics[f"miss_source_of.{row['class']}.all.{row['source']}"])
 
 
-def test_v_entry_says_what_stats_say(database: Path, run_dir: Path) -> None:
+def test_v_entry_agrees_with_stats(database: Path, run_dir: Path) -> None:
     metrics = json.loads((run_dir / "stats.json").read_text())["metrics"]
     rows = ask(
         database,
@@ -100,7 +100,7 @@ def test_v_entry_says_what_stats_say(database: Path, run_dir: Path) -> None:
         )
 
 
-def test_v_cache_and_v_instruction_mix_say_what_stats_say(database: Path, run_dir: Path) -> None:
+def test_v_cache_and_v_instruction_mix_agree_with_stats(database: Path, run_dir: Path) -> None:
     metrics = json.loads((run_dir / "stats.json").read_text())["metrics"]
     (cache,) = ask(
         database,
@@ -125,25 +125,25 @@ def test_v_transactions_and_v_windows(database: Path) -> None:
     assert [row["phase"] for row in windows].count("measured") == 3
 
 
-def test_a_run_says_whether_it_is_a_result_and_why_not(database: Path) -> None:
+def test_run_row_has_status_and_reasons(database: Path) -> None:
     rows = ask(database, "SELECT id, status, reasons FROM run WHERE seed IN (1, 11) ORDER BY id")
     assert [(row["id"], row["status"]) for row in rows] == [("imapb-1", "not a result"), ("imape-1", "result")]
     assert rows[0]["reasons"].startswith("not in steady state (") and rows[1]["reasons"] == ""
     assert len(ask(database, "SELECT run FROM v_design")) == 3
 
 
-def test_the_same_run_again_replaces_its_rows(database: Path, run_dir: Path) -> None:
+def test_repeated_insert_of_a_run_replaces_its_rows(database: Path, run_dir: Path) -> None:
     before = ask(database, "SELECT count(*) AS n FROM miss_source")
     insert_run(database, RunFolder(run_dir))
     assert ask(database, "SELECT count(*) AS n FROM miss_source") == before
     assert [run["id"] for run in list_runs(database)].count("imapb-1") == 1
 
 
-def test_the_folder_is_relative_to_the_database(database: Path) -> None:
+def test_run_folder_is_stored_relative_to_the_database(database: Path) -> None:
     assert {run["folder"] for run in list_runs(database)} >= {"runs/imapb-1", "runs/imape-3"}
 
 
-def test_a_run_that_is_not_whole_is_refused(runs: Path, run_dir: Path) -> None:
+def test_insert_of_incomplete_run_is_refused(runs: Path, run_dir: Path) -> None:
     path = run_dir / "manifest.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "status": "interrupted"}))
     with pytest.raises(
@@ -222,14 +222,14 @@ def test_changed_product_is_refused(runs: Path, run_dir: Path) -> None:
         insert_run(database, RunFolder(run_dir))
 
 
-def test_a_manifest_of_words_for_numbers_is_refused(runs: Path, run_dir: Path) -> None:
+def test_manifest_with_word_for_number_is_refused(runs: Path, run_dir: Path) -> None:
     manifest = json.loads((run_dir / "manifest.json").read_text()) | {"instructions": "many"}
     (run_dir / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(UserError, match="`instructions` must be a number, not 'many'"):
         insert_run(runs.parent / "s80lab.sqlite", RunFolder(run_dir))
 
 
-def test_a_run_without_stats_is_refused(runs: Path, run_dir: Path) -> None:
+def test_insert_of_run_without_stats_is_refused(runs: Path, run_dir: Path) -> None:
     (run_dir / "stats.json").unlink()
     with pytest.raises(UserError, match=r"stats.json: cannot be read"):
         insert_run(runs / "new.sqlite", RunFolder(run_dir))
@@ -258,7 +258,7 @@ database.insert_run(Path(sys.argv[1]), RunFolder(Path(sys.argv[2])))
 """
 
 
-def test_a_writer_killed_in_the_middle_leaves_nothing_partial(runs: Path) -> None:
+def test_killed_writer_leaves_no_partial_rows(runs: Path) -> None:
     path = runs.parent / "s80lab.sqlite"
     insert_run(path, RunFolder(runs / "imapb-1"))
     before = ask(path, "SELECT count(*) AS n FROM miss_source")
@@ -283,7 +283,7 @@ def test_writers_at_the_same_time_wait_for_each_other(runs: Path) -> None:
 
 
 @pytest.mark.parametrize(("version", "age"), [(UPGRADABLE[0] - 1, "older"), (SCHEMA_VERSION + 1, "newer")])
-def test_another_schema_is_refused_with_what_to_do(database: Path, run_dir: Path, version: int, age: str) -> None:
+def test_database_of_other_schema_is_refused_with_remedy(database: Path, run_dir: Path, version: int, age: str) -> None:
     with sqlite3.connect(database) as connection:
         connection.execute(f"PRAGMA user_version = {version}")
     sentence = (
@@ -293,7 +293,7 @@ def test_another_schema_is_refused_with_what_to_do(database: Path, run_dir: Path
         insert_run(database, RunFolder(run_dir))
 
 
-def test_a_file_that_is_no_database_is_refused(runs: Path, run_dir: Path) -> None:
+def test_file_that_is_not_a_database_is_refused(runs: Path, run_dir: Path) -> None:
     path = runs / "no.sqlite"
     path.write_text("this is no database, only a text of some length" * 30)
     with pytest.raises(UserError, match=r"no.sqlite: the run imapb-1 could not be written \(file is not a database"):
@@ -316,7 +316,7 @@ def test_a_file_that_is_no_database_is_refused(runs: Path, run_dir: Path) -> Non
         ("BEGIN", "the SQL text does not read rows"),
     ],
 )
-def test_bad_sql_is_one_sentence_and_changes_nothing(database: Path, sql: str, sentence: str) -> None:
+def test_invalid_sql_is_refused_in_one_sentence(database: Path, sql: str, sentence: str) -> None:
     with pytest.raises(UserError, match=sentence):
         query(database, sql)
     assert len(list_runs(database)) == 6
@@ -328,7 +328,7 @@ def printed(database: Path, sql: str, output: str) -> str:
     return text.getvalue()
 
 
-def test_outputs(database: Path) -> None:
+def test_query_output_has_csv_json_and_table_forms(database: Path) -> None:
     sql = "SELECT id, seed, NULL AS missing, 0.25 AS share FROM run WHERE mix = 'imapb' ORDER BY id LIMIT 2"
     assert printed(database, sql, "csv") == "id,seed,missing,share\nimapb-1,1,,0.25\nimapb-2,2,,0.25\n"
     assert json.loads(printed(database, sql, "json"))[1]["id"] == "imapb-2"
@@ -341,7 +341,7 @@ def test_outputs(database: Path) -> None:
         printed(database, sql, "xml")
 
 
-def test_what_json_and_a_terminal_cannot_show(database: Path) -> None:
+def test_special_values_of_a_query_are_printed_and_duplicate_columns_refused(database: Path) -> None:
     sql = "SELECT x'00ff' AS raw, 9e999 AS beyond, char(27) || '[2J' AS text"
     assert json.loads(printed(database, sql, "json")) == [{"raw": "00ff", "beyond": None, "text": "\x1b[2J"}]
     assert printed(database, sql, "table").splitlines()[1].split() == ["00ff", "inf", "\\x1b[2J"]
@@ -412,12 +412,12 @@ def _wait_until_open(pid: int, path: Path) -> None:
         time.sleep(0.01)
 
 
-def test_no_database_yet(tmp_path: Path) -> None:
+def test_query_without_database_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="does not exist yet: run an experiment first"):
         query(tmp_path / "s80lab.sqlite", "SELECT 1")
 
 
-def test_parquet(database: Path) -> None:
+def test_parquet_output_has_columns_and_rows_of_the_query(database: Path) -> None:
     columns, rows = select(database, "SELECT id, seed, created, NULL AS unknown FROM run ORDER BY id")
     table = pyarrow.parquet.read_table(pyarrow.BufferReader(render(columns, rows, "parquet")))
     assert table.column_names == ["id", "seed", "created", "unknown"]
@@ -450,7 +450,7 @@ def test_parquet_types_follow_the_schema_where_no_row_has_a_value(database: Path
         ("SELECT 1 AS a, 2 AS a", "two columns of the query are named a"),
     ],
 )
-def test_what_parquet_cannot_hold(database: Path, sql: str, sentence: str) -> None:
+def test_columns_that_parquet_cannot_hold_are_refused(database: Path, sql: str, sentence: str) -> None:
     with pytest.raises(UserError, match=sentence):
         render(*select(database, sql), "parquet")
 

@@ -55,7 +55,7 @@ def count_instruction(line: Line) -> None:
     line["instructions"] += 1
 
 
-def test_a_consistent_run_passes_them_all(run_dir: Path) -> None:
+def test_consistent_run_passes_all_conservation_checks(run_dir: Path) -> None:
     assert check_run(RunFolder(run_dir)) == CHECKED
     assert {identity.name for identity in IDENTITIES if identity.engine != "gem5"} < set(CHECKED)
 
@@ -85,7 +85,7 @@ BREAKING = {
 
 
 @pytest.mark.parametrize("name", BREAKING)
-def test_one_wrong_number_breaks_it_by_name(run_dir: Path, name: str) -> None:
+def test_wrong_count_fails_the_conservation_check_of_that_name(run_dir: Path, name: str) -> None:
     change_from(run_dir, LAST_WINDOW, BREAKING[name])
     with pytest.raises(IdentityBroken) as caught:
         check_run(RunFolder(run_dir))
@@ -93,7 +93,7 @@ def test_one_wrong_number_breaks_it_by_name(run_dir: Path, name: str) -> None:
     assert f"conservation check {name} failed over the whole run" in str(caught.value)
 
 
-def test_the_message_holds_place_and_both_numbers(run_dir: Path) -> None:
+def test_conservation_error_names_place_and_both_counts(run_dir: Path) -> None:
     change_from(run_dir, LAST_WINDOW, bump("e_evicted", 2, by=7))
     place = r"fate_of_e .* \(core 0, class loadgen\): the counts are (\d+) and (\d+), but"
     with pytest.raises(IdentityBroken, match=place) as caught:
@@ -120,13 +120,13 @@ def set_views(run_dir: Path, difference: int) -> None:
 
 
 @pytest.mark.parametrize("difference", [40, -40])
-def test_one_transaction_a_client_may_straddle_the_boundary(run_dir: Path, difference: int) -> None:
+def test_transaction_counts_may_differ_by_one_per_client(run_dir: Path, difference: int) -> None:
     set_views(run_dir, difference)
     check_run(RunFolder(run_dir))
 
 
 @pytest.mark.parametrize("difference", [41, -41])
-def test_more_than_one_a_client_may_not(run_dir: Path, difference: int) -> None:
+def test_transaction_counts_that_differ_by_more_than_one_per_client_are_refused(run_dir: Path, difference: int) -> None:
     set_views(run_dir, difference)
     with pytest.raises(
         IdentityBroken, match=r"transactions_match_markers .* \(VIEW, good\): the counts are \d+ and \d+"

@@ -22,7 +22,7 @@ def test_tables_are_complete() -> None:
 
 
 @pytest.mark.parametrize("mix", ["imapb", "imape"])
-def test_the_profile_is_the_papers(mix: str) -> None:
+def test_profile_agrees_with_tables_1_and_2_of_the_paper(mix: str) -> None:
     profile = load_workload(mix)
     assert isinstance(profile, Imap)
     for name in Imap.WHAT:
@@ -32,7 +32,7 @@ def test_the_profile_is_the_papers(mix: str) -> None:
         assert [weight / sum(row) for weight in row] == pytest.approx(stated)
 
 
-def test_the_chain_is_far_from_table_1_in_imape() -> None:
+def test_imape_chain_has_far_more_moves_than_table_1() -> None:
     """As the paper's data are: 25.6% MOVE in the long run where Table 1 says 3%."""
     assert expected_mix(load_workload("imape"))["MOVE"] == pytest.approx(0.256, abs=0.001)
     assert paper.table_1()["imape"]["MOVE"] == 0.03

@@ -33,7 +33,7 @@ def test_windows_are_the_stretches_with_instructions(run_dir: Path) -> None:
     assert [window.instructions for window in windows] == [3000, 3000, 3000]
 
 
-def test_a_gauge_gives_its_change(run_dir: Path) -> None:
+def test_gauge_statistic_gives_its_change(run_dir: Path) -> None:
     whole = read(run_dir).whole()
     assert whole.header.statistics["e_resident"].gauge
     before, after = whole.begin.values["e_resident"], whole.end.values["e_resident"]
@@ -47,24 +47,24 @@ def refused(run_dir: Path, sentence: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_no_file(run_dir: Path) -> None:
+def test_missing_snapshots_file_is_refused(run_dir: Path) -> None:
     (run_dir / "snapshots.jsonl").unlink()
     refused(run_dir, "snapshots.jsonl: cannot be read")
 
 
-def test_header_alone(run_dir: Path) -> None:
+def test_snapshots_with_header_only_are_refused(run_dir: Path) -> None:
     path = run_dir / "snapshots.jsonl"
     path.write_text(path.read_text().splitlines()[0] + "\n")
     refused(run_dir, "contains no snapshot")
 
 
-def test_cut_short_in_a_line(run_dir: Path) -> None:
+def test_snapshots_truncated_within_a_line_are_refused(run_dir: Path) -> None:
     path = run_dir / "snapshots.jsonl"
     path.write_text(path.read_text()[:-500])
     refused(run_dir, "snapshots.jsonl, line 6: the line is incomplete because the run was interrupted")
 
 
-def test_line_that_is_no_json(run_dir: Path) -> None:
+def test_snapshot_line_that_is_not_json_is_refused(run_dir: Path) -> None:
     path = run_dir / "snapshots.jsonl"
     lines = path.read_text().splitlines()
     lines[2] = lines[2].replace('"values"', "values")
@@ -72,12 +72,12 @@ def test_line_that_is_no_json(run_dir: Path) -> None:
     refused(run_dir, "snapshots.jsonl, line 3: is not valid JSON (")
 
 
-def test_unknown_schema(run_dir: Path) -> None:
+def test_snapshots_of_unknown_schema_are_refused(run_dir: Path) -> None:
     change(run_dir, 1, lambda line: line.update(schema=2))
     refused(run_dir, "line 1: has schema 2, but this version of s80lab reads schema 1; build the plugin again")
 
 
-def test_statistic_not_declared(run_dir: Path) -> None:
+def test_snapshot_with_undeclared_statistic_is_refused(run_dir: Path) -> None:
     def drop(line: Line) -> None:
         line["stats"] = [stat for stat in line["stats"] if stat["name"] != "upgrades"]
 
@@ -85,7 +85,7 @@ def test_statistic_not_declared(run_dir: Path) -> None:
     refused(run_dir, "line 1: does not declare the statistic `upgrades`")
 
 
-def test_statistic_with_other_dimensions(run_dir: Path) -> None:
+def test_snapshot_with_wrong_dimensions_is_refused(run_dir: Path) -> None:
     def turn(line: Line) -> None:
         next(stat for stat in line["stats"] if stat["name"] == "fills")["dims"] = ["core", "state", "kind"]
 
@@ -93,38 +93,38 @@ def test_statistic_with_other_dimensions(run_dir: Path) -> None:
     refused(run_dir, "`fills` has the dimensions core, state, kind, but must have core, class, kind, state")
 
 
-def test_statistic_missing_in_a_snapshot(run_dir: Path) -> None:
+def test_snapshot_without_a_statistic_is_refused(run_dir: Path) -> None:
     change(run_dir, 4, lambda line: line["values"].pop("e_evicted"))
     refused(run_dir, "line 4: the statistic `e_evicted` is missing")
 
 
-def test_statistic_with_too_few_values(run_dir: Path) -> None:
+def test_snapshot_with_too_few_values_is_refused(run_dir: Path) -> None:
     change(run_dir, 4, lambda line: line["values"]["e_evicted"].pop())
     refused(run_dir, "line 4: statistic `e_evicted` has 23 values, but its dimensions need 24")
 
 
-def test_statistic_with_no_counts(run_dir: Path) -> None:
+def test_snapshot_with_values_that_are_not_counts_is_refused(run_dir: Path) -> None:
     change(run_dir, 4, lambda line: line["values"].update(e_evicted=["a", 1, 2, 3]))
     refused(run_dir, "line 4: statistic `e_evicted` has values that are not 64-bit whole numbers")
 
 
-def test_key_missing_in_a_snapshot(run_dir: Path) -> None:
+def test_snapshot_without_a_key_is_refused(run_dir: Path) -> None:
     change(run_dir, 3, lambda line: line.pop("clock_ns"))
     refused(run_dir, "line 3: has no `clock_ns`")
 
 
-def test_unknown_mark(run_dir: Path) -> None:
+def test_snapshot_with_unknown_mark_is_refused(run_dir: Path) -> None:
     change(run_dir, 3, lambda line: line.update(mark="pause"))
     refused(run_dir, "line 3: unknown mark `pause`, allowed are load_begin, window")
 
 
-def test_a_run_that_did_not_reach_its_end_has_no_region(run_dir: Path) -> None:
+def test_run_without_measure_end_has_no_region(run_dir: Path) -> None:
     change(run_dir, 5, lambda line: line.update(mark="window"))
     with pytest.raises(UserError, match="no snapshot has the mark measure_end, because the run ended too early"):
         read(run_dir).region()
 
 
-def test_one_label_alone(run_dir: Path) -> None:
+def test_region_restricted_to_one_label_sums_only_that_label(run_dir: Path) -> None:
     region = read(run_dir).region()
     kernel = region.only(privilege="kernel")
     assert 0 < kernel.total("l2_misses") == region.total("l2_misses", privilege="kernel")

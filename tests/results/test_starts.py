@@ -59,12 +59,12 @@ def tables() -> dict[tuple[str, str], dict[str, str]]:
     return found
 
 
-def test_both_tables_are_whole() -> None:
+def test_sharing_tables_have_all_rows() -> None:
     assert {label for label, _ in tables()} == set(ROWS)
 
 
 @pytest.mark.parametrize("label", sorted(ROWS))
-def test_a_row_is_the_mean_of_its_starts(label: str) -> None:
+def test_sharing_table_row_is_the_mean_of_its_replications(label: str) -> None:
     of = starts()[ROWS[label]]
     (cells,) = [cells for (row, _), cells in tables().items() if row == label]
     assert int(cells.pop("runs")) == len(of) >= 3
@@ -81,7 +81,7 @@ def test_a_row_is_the_mean_of_its_starts(label: str) -> None:
 
 
 @pytest.mark.parametrize("label", sorted(ROWS))
-def test_no_share_is_known_worse_than_to_five_points(label: str) -> None:
+def test_headline_shares_have_half_widths_below_five_points(label: str) -> None:
     for metric in ("miss_source.all.memory", "e_share", "e_to_m_share"):
         found = estimate([100.0 * float(start[metric]) for start in starts()[ROWS[label]]])
         assert found is not None and found.half_width is not None and found.half_width < 5

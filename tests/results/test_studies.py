@@ -31,12 +31,12 @@ def value(study: str, quantity: str, at: str = "") -> float:
     return float(row["low"])
 
 
-def test_every_study_is_there() -> None:
+def test_claims_file_exists_for_each_study() -> None:
     assert sorted(path.parent.name for path in paths.STUDIES.glob("*/claims.tsv")) == sorted(STUDIES)
 
 
 @pytest.mark.parametrize("study", STUDIES)
-def test_every_row_says_something(study: str) -> None:
+def test_claims_rows_are_unique_and_complete(study: str) -> None:
     told = rows(study)
     assert len({row["id"] for row in told}) == len(told)
     assert len({(row["quantity"], row["at"], row["place"]) for row in told}) == len(told)
@@ -63,7 +63,7 @@ def test_zvm_utilisation_over_throughput_is_time_a_transaction(users: int, part:
     assert virtual + of_hypervisor == pytest.approx(total, abs=slip)
 
 
-def test_clientscaler_counts() -> None:
+def test_clientscaler_claims_are_consistent_with_each_other() -> None:
     study = "clientscaler"
     sizes = (1062, 2050, 5321, 34762, 139602)
     percent = {size: value(study, "share of the messages", f"{size} bytes") for size in sizes}
@@ -81,7 +81,7 @@ def test_clientscaler_counts() -> None:
     assert (sum(cycles) + sent) / 60 == pytest.approx(value(study, "mail transactions a minute"), rel=0.005)
 
 
-def test_the_latency_models_table_is_the_studys() -> None:
+def test_latency_model_table_agrees_with_the_throughput_claims() -> None:
     stated = [float(row["low"]) for row in rows("throughput") if row["quantity"].startswith("peak throughput: ")]
     assert stated == [number for platform in load_latency_study().platforms for number in platform.stated]
     buses = [float(row["low"]) for row in rows("throughput") if row["quantity"] == "bandwidth of the internal bus"]
@@ -92,18 +92,18 @@ STUDY = load_latency_study()
 
 
 @pytest.mark.parametrize("platform", STUDY.platforms, ids=lambda platform: platform.name)
-def test_every_number_of_the_study(platform: object) -> None:
+def test_latency_model_gives_the_peak_throughputs_of_the_study(platform: object) -> None:
     (one,) = [known for known in STUDY.platforms if known is platform]
     assert [round(app.peak_mbit(one.bi, STUDY.be)) for app in STUDY.applications] == one.stated
 
 
-def test_a_byte_that_is_moved_twice_takes_twice_as_long() -> None:
+def test_byte_moved_twice_takes_twice_as_long() -> None:
     once, twice = (Application(name="copy", to_memory=count, network=1e-9) for count in (1, 2))
     assert once.microseconds(1e6, 1000, 1e9) == pytest.approx(2000)
     assert twice.peak_mbit(1000, 1e9) == pytest.approx(once.peak_mbit(1000, 1e9) / 2)
 
 
-def test_the_command(tmp_path: Path) -> None:
+def test_model_latency_command_prints_json_and_table(tmp_path: Path) -> None:
     lab = Lab(tmp_path / "checkpoints", tmp_path / "results")
     told = json.loads(lab.call("model", "latency", "--bi", "6400", "--be", "125", "--json"))
     assert [one["platform"] for one in told][-1] == "6400 MB/s"

@@ -57,7 +57,7 @@ def image_of(server: Server) -> Path:
 
 
 @pytest.mark.parametrize(("name", "protocol"), SERVED)
-def test_every_type_of_transaction_is_good(name: str, protocol: str, root: Path) -> None:
+def test_server_executes_transactions_of_all_types_without_error(name: str, protocol: str, root: Path) -> None:
     server = load_server(name)
     workload = load_workload(WORKLOADS[protocol])
     shares = expected_mix(workload)
@@ -79,7 +79,7 @@ def test_every_type_of_transaction_is_good(name: str, protocol: str, root: Path)
         assert (queue["put_off"], queue["refused"]) == (0, 0), served.said
 
 
-def test_a_server_that_refuses_its_settings_is_reported_with_its_last_words(root: Path, tmp_path: Path) -> None:
+def test_server_that_refuses_its_settings_is_reported_with_its_last_message(root: Path, tmp_path: Path) -> None:
     """Settings of Dovecot 2.4, for Dovecot 2.3."""
     server = load_server("dovecot")
     settings = {"etc/dovecot/variant.conf": "dovecot_config_version = 2.4.1\nmail_driver = mbox\n"}
@@ -93,7 +93,7 @@ def test_a_server_that_refuses_its_settings_is_reported_with_its_last_words(root
 
 
 @pytest.mark.parametrize("name", ("dovecot", *OTHERS))
-def test_a_message_is_delivered_when_it_comes(name: str, root: Path) -> None:
+def test_message_is_delivered_on_arrival(name: str, root: Path) -> None:
     """One client sends ten a second. A transport that polled for them once a second would have five of them waiting."""
     server = load_server(name)
     workload = load_workload("imapb")
@@ -112,7 +112,7 @@ def test_a_message_is_delivered_when_it_comes(name: str, root: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "mix", "speed_up"), [("dovecot-one", "zvm", 2000), ("dovecot-plain", "clientscaler", 1)]
 )
-def test_a_message_to_several_recipients_reaches_them_all(name: str, mix: str, speed_up: float, root: Path) -> None:
+def test_message_to_several_recipients_reaches_all_recipients(name: str, mix: str, speed_up: float, root: Path) -> None:
     """At once: what the server puts off comes seconds later, and these are a load's."""
     server = load_server(name)
     workload = load_workload(mix).model_copy(update={"speed_up": speed_up})

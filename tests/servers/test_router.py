@@ -20,7 +20,7 @@ FRAME = 1448
 """Bytes of a message in a frame of 1500, behind the headers of IP and TCP with its timestamps."""
 
 
-def test_every_frame_crosses_the_router(tmp_path: Path) -> None:
+def test_router_forwards_all_frames(tmp_path: Path) -> None:
     server, workload = load_server("router"), load_workload("route-duplex", {"message_bytes": 65536})
     job = job_text(workload, clients=4, users=4, seed=1, think_ms=5, warmup_s=0, measure_s=1)
     served = serve(server, image_of(server), tmp_path, job)

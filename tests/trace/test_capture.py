@@ -24,7 +24,7 @@ def setup() -> Setup:
     return Setup.load("classroom", "mesi", ["processors.count=5"])
 
 
-def test_a_capture_of_an_order_plays_that_order(drawn: Order, setup: Setup, tmp_path: Path) -> None:
+def test_capture_made_from_an_order_replays_that_order(drawn: Order, setup: Setup, tmp_path: Path) -> None:
     drawn["line"] %= 1000
     capture = tmp_path / "drawn.s80c"
     tool.to_capture(drawn, setup.machine, capture, lines=1000, protocol="none", origin='{"imported": "test"}')
@@ -37,7 +37,7 @@ def test_a_capture_of_an_order_plays_that_order(drawn: Order, setup: Setup, tmp_
     assert info["origin"] == '{"imported": "test"}'
 
 
-def test_a_part_is_cut_out_by_number(drawn: Order, setup: Setup, tmp_path: Path) -> None:
+def test_capture_part_is_selected_by_access_number(drawn: Order, setup: Setup, tmp_path: Path) -> None:
     drawn["line"] %= 1000
     capture = tmp_path / "drawn.s80c"
     tool.to_capture(drawn, setup.machine, capture, lines=1000, protocol="none", origin="{}")
@@ -56,7 +56,7 @@ def test_lines_and_processors_beyond_are_refused(setup: Setup, tmp_path: Path) -
     assert not capture.exists()
 
 
-def test_a_truncated_order_file_is_refused(drawn: Order, tmp_path: Path) -> None:
+def test_truncated_order_file_is_refused(drawn: Order, tmp_path: Path) -> None:
     path = tmp_path / "a.order"
     trace_order.write(path, drawn)
     assert (trace_order.read(path) == drawn).all()
@@ -74,7 +74,9 @@ def test_a_truncated_order_file_is_refused(drawn: Order, tmp_path: Path) -> None
         ("line", 0xFFFF_FFFF, "beyond"),
     ],
 )
-def test_a_malformed_record_is_refused(drawn: Order, tmp_path: Path, column: str, value: int, complaint: str) -> None:
+def test_malformed_order_record_is_refused(
+    drawn: Order, tmp_path: Path, column: str, value: int, complaint: str
+) -> None:
     drawn[column][17] = value
     path = tmp_path / "a.order"
     trace_order.write(path, drawn)
@@ -82,7 +84,7 @@ def test_a_malformed_record_is_refused(drawn: Order, tmp_path: Path, column: str
         trace_order.read(path)
 
 
-def test_the_commands_take_a_trace_out_and_back_in(tmp_path: Path) -> None:
+def test_trace_commands_import_and_export_a_text_trace(tmp_path: Path) -> None:
     runner = CliRunner()
     trace = tmp_path / "two.trace"
     trace.write_text("# machine: classroom\n0 store 0x100\n1 load 0x100\n0 load 0x140\n")

@@ -314,7 +314,7 @@ def test_dirty_sharing_costs_the_memory_accesses_of_each_protocol(
         (4, ["-", "h", "-", "h", "h", "-", "h", "h", "-", "2", "h", "0", "h", "h", "4"], [8, 7, 3]),
     ],
 )
-def test_one_cache_has_the_hits_misses_and_evictions_derived_by_hand(
+def test_single_cache_has_hits_misses_and_evictions_derived_by_hand(
     ways: int, results: list[str], totals: list[int]
 ) -> None:
     """By hand from LRU replacement in four blocks; h: hit, -: miss without an eviction, N: miss that evicts block N."""

@@ -68,7 +68,7 @@ def test_violation_is_red_at_its_access_only(tmp_path: Path, refused: Path) -> N
     assert step_page.page(lesson).count('<p class="violation">') == 1
 
 
-def test_every_load_of_a_stale_value_is_a_violation(tmp_path: Path, refused: Path) -> None:
+def test_load_of_stale_value_is_a_violation_each_time(tmp_path: Path, refused: Path) -> None:
     evictions = ("0 load 0x180", "1 load 0x180")
     lesson = played(tmp_path, refused, "0 store 0x100", "1 load 0x100", *evictions, "2 load 0x100", "2 load 0x100")
     stale = f"A violates the invariant `{STALE}`: core 2 (S) reads 0, but the last value stored is 1"

@@ -64,7 +64,7 @@ def test_states_after_each_access(name: str, expected: list[str]) -> None:
     assert states(lesson(name)) == expected
 
 
-def test_every_teaching_trace_is_tested_above() -> None:
+def test_teaching_traces_are_all_tested() -> None:
     tested = next(m for m in test_states_after_each_access.pytestmark if m.name == "parametrize").args[1]  # type: ignore[attr-defined]
     assert {name for name, _ in tested} == {path.stem for path in TRACES.glob("*.trace")}
 
@@ -86,13 +86,13 @@ def test_memorys_forgotten_sharers_are_explained() -> None:
     )
 
 
-def test_evictions_say_what_memory_gets() -> None:
+def test_eviction_reasons_name_the_writeback_to_memory() -> None:
     told = lesson("exclusive-eviction")
     assert told.steps[2].reasons[0] == "L2 eviction: A in E, without writeback to memory (own.evict.E)"
     assert any("in M, with writeback to memory (own.evict.M)" in reason for reason in told.steps[5].reasons)
 
 
-def test_another_protocol_tells_another_story() -> None:
+def test_teaching_trace_under_msi_has_different_states() -> None:
     assert states(lesson("producer-consumer", "msi"))[2] == "S* S"
 
 

@@ -26,7 +26,7 @@ TRACE = """# SPDX-License-Identifier: GPL-2.0-or-later
 """
 
 
-def test_a_trace_says_what_happens_and_on_what() -> None:
+def test_text_trace_gives_header_accesses_and_comments() -> None:
     trace = text.parse(TRACE, "x")
     machine, protocol = trace.header.machine, trace.header.protocol
     assert machine is not None and protocol is not None
@@ -51,7 +51,7 @@ def test_a_trace_says_what_happens_and_on_what() -> None:
         ("0 load -5", "the address `-5`"),
     ],
 )
-def test_a_wrong_line_is_told(line: str, complaint: str) -> None:
+def test_malformed_trace_line_is_refused(line: str, complaint: str) -> None:
     with pytest.raises(UserError, match=complaint):
         text.parse(line, "x")
 
@@ -111,7 +111,7 @@ def test_value_that_the_header_gives_twice_is_refused(header: str, twice: str) -
         text.parse(f"{header}\n0 load 0x10", "x")
 
 
-def test_an_address_beyond_is_refused() -> None:
+def test_trace_address_beyond_the_limit_is_refused() -> None:
     trace = text.parse("0 load 0x3fffffff80\n0 load 0x3fffffffc0", "x")
     with pytest.raises(UserError, match="access 1 has the address 0x3fffffffc0, beyond"):
         trace.order(64)

@@ -13,7 +13,7 @@ def three(mean: float, half: float) -> Estimate:
     return Estimate(mean, half, 3)
 
 
-def test_a_single_number_stands_for_itself_give_or_take_a_tenth() -> None:
+def test_single_stated_number_becomes_a_band_of_ten_percent() -> None:
     assert Band.around(20, 20) == Band(18, 22)
     assert Band.around(75, 85) == Band(75, 85)
     assert Band.around(None, 2) == Band(None, 2)
@@ -33,13 +33,13 @@ def test_a_single_number_stands_for_itself_give_or_take_a_tenth() -> None:
         (Estimate(75, None, 1), "agrees", ""),
     ],
 )
-def test_a_band(value: Estimate, verdict: str, side: str) -> None:
+def test_estimate_is_judged_by_band_and_interval(value: Estimate, verdict: str, side: str) -> None:
     judgement = in_band(value, Band(75, 85))
     assert (judgement.verdict, judgement.side) == (verdict, side)
     assert bool(judgement.note) == (verdict == "not comparable")
 
 
-def test_an_open_side_agrees_with_everything() -> None:
+def test_band_with_one_open_side_has_only_one_limit() -> None:
     assert in_band(three(0, 0.1), Band(None, 2)).verdict == "agrees"
     assert in_band(three(3, 0.1), Band(None, 2)).side == "above"
     assert in_band(three(0.2, 0.1), Band(1, None)).side == "below"
@@ -52,7 +52,7 @@ def test_higher_needs_intervals_apart() -> None:
     assert higher(Estimate(1, None, 1), Estimate(2, None, 1)).verdict == "agrees"
 
 
-def test_the_lowest_is_below_all_others() -> None:
+def test_lowest_rule_needs_intervals_that_do_not_overlap() -> None:
     others = {"web": three(30, 5), "jbb": three(40, 2)}
     assert lowest(three(20, 4), others).verdict == "agrees"
     judgement = lowest(three(26, 4), others)
@@ -82,7 +82,7 @@ def test_extremes_are_of_types_with_samples_enough() -> None:
     assert extremes([*types[1:], Responses("MOVE", 9, 90.0, 5.0)], "MOVE", "SRCH").verdict == "not comparable"
 
 
-def test_another_slowest_differs_only_beyond_the_errors() -> None:
+def test_different_slowest_type_differs_only_if_significant() -> None:
     types = [Responses("MOVE", 10, 90.0, 5.0), Responses("SRCH", 10, 2.0, 0.2)]
     near = extremes([*types, Responses("SELT", 10, 100.0, 5.0)], "MOVE", "SRCH")
     note = (

@@ -74,7 +74,7 @@ def test_replays_of_two_captures_are_pairs() -> None:
     assert row(comparison, "l2_mpki").difference.counts == (2,)
 
 
-def test_one_boot_a_side_is_not_tested() -> None:
+def test_comparison_with_one_boot_per_side_is_not_tested() -> None:
     first = of_row("A", MPKI, {"b1": [0.50, 0.52, 0.54]})
     second = of_row("B", MPKI, {"b1": [0.70, 0.72, 0.74]})
     found = Comparison(first, second).tested
@@ -138,7 +138,7 @@ def test_further_replications_show_a_point_of_a_share() -> None:
     assert (found.needed, found.further) == (25, 22)
 
 
-def test_no_further_replications_if_the_existing_ones_show_the_difference() -> None:
+def test_further_replications_are_zero_if_the_difference_is_shown() -> None:
     first = of_row("A", "e_share", {f"a{n}": [0.30 + n / 1e5] for n in range(8)})
     second = of_row("B", "e_share", {f"b{n}": [0.30 + n / 1e5] for n in range(8)})
     assert row(Comparison(first, second), "e_share").further == 0
@@ -167,13 +167,13 @@ def test_changes_name_the_keys_of_manifest_and_design() -> None:
     assert str(found[1]) == "l2.size 8MiB -> 2MiB"
 
 
-def test_other_plugin_of_one_side_is_named() -> None:
+def test_different_plugin_of_one_side_is_listed() -> None:
     first, second = (Group(label, (run("b1", 1, USUAL, label, inputs={"plugin": label}),)) for label in "AB")
     assert other_programs(first, second) == ["plugin"]
     assert other_programs(first, Group("C", (run("b2", 1, USUAL, "C", inputs={"plugin": "A"}),))) == []
 
 
-def test_other_image_that_is_named_is_not_a_surprise() -> None:
+def test_different_image_that_is_named_is_not_listed() -> None:
     first, second = (
         Group(label, (run("b1", 1, USUAL, label, inputs={"initramfs": label}, image=label),)) for label in "AB"
     )

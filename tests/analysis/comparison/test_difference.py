@@ -48,14 +48,14 @@ def test_unequal_samples_have_at_most_twice_the_degrees_of_the_smaller() -> None
     assert of_samples(small, large).degrees == 4
 
 
-def test_one_observation_on_a_side_gives_no_interval() -> None:
+def test_single_observation_on_a_side_gives_no_interval() -> None:
     found = of_samples([0.5], [0.6, 0.7, 0.8])
     assert found.estimate == pytest.approx(0.2)
     assert (found.half_width, found.probability) == (None, None)
     assert detectable(found, 5) is None and needed(found, 0.01, 5) is None
 
 
-def test_one_pair_gives_no_interval() -> None:
+def test_single_pair_gives_no_interval() -> None:
     found = of_pairs([0.5], [0.6])
     assert (found.half_width, found.probability) == (None, None)
 

@@ -96,7 +96,7 @@ def test_file_of_a_name() -> None:
     assert file_of("libstdc++.so.6: std::terminate()") == "libstdc++.so.6"
 
 
-def test_our_own_programs_have_all_their_names(lab: Lab) -> None:
+def test_stripped_project_programs_have_function_names(lab: Lab) -> None:
     """They are stripped in the image; what was built has the names."""
     del lab
     binary = Elf(paths.BUILD / "bin" / "s80-loadgen")

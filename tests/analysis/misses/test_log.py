@@ -39,7 +39,7 @@ def write(path: Path, tail: bytes, records: int = 2) -> Path:
     return path
 
 
-def test_a_record_has_64_bytes() -> None:
+def test_miss_log_record_has_64_bytes() -> None:
     assert RECORD.itemsize == 64
 
 
@@ -52,7 +52,7 @@ def test_records_and_tasks_are_read(tmp_path: Path) -> None:
     assert (log.line_bytes, log.cores, log.granule) == (128, 4, 8)
 
 
-def test_an_empty_log_is_a_log(tmp_path: Path) -> None:
+def test_empty_miss_log_is_read(tmp_path: Path) -> None:
     log = read_log(write(tmp_path / "misses.bin", json.dumps(TAIL).encode(), records=0))
     assert len(log.records) == 0 and not log.misses.any()
 
@@ -73,7 +73,7 @@ def test_an_empty_log_is_a_log(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_damaged_log_is_refused(tmp_path: Path, damage: object, refusal: str) -> None:
+def test_damaged_miss_log_is_refused(tmp_path: Path, damage: object, refusal: str) -> None:
     path = write(tmp_path / "misses.bin", json.dumps(TAIL).encode())
     assert callable(damage)
     path.write_bytes(damage(path.read_bytes()))
@@ -81,7 +81,7 @@ def test_a_damaged_log_is_refused(tmp_path: Path, damage: object, refusal: str) 
         read_log(path)
 
 
-def test_an_absent_log_is_refused(tmp_path: Path) -> None:
+def test_absent_miss_log_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="cannot be read"):
         read_log(tmp_path / "misses.bin")
 

@@ -31,7 +31,7 @@ def imap(memory: KernelMemory) -> Task:
     return next(task for task in tasks(memory) if task.comm == "imap")
 
 
-def test_a_file_in_the_page_cache_has_its_path_and_its_bytes(memory: KernelMemory, memory_map: MemoryMap) -> None:
+def test_page_cache_frames_have_path_and_content_of_the_file(memory: KernelMemory, memory_map: MemoryMap) -> None:
     contents = {entry.path: entry.data for entry in read_archive(paths.BUILD / "image" / "debian" / "initramfs.cpio")}
     for path in ("usr/bin/s80-loadgen", "usr/lib/dovecot/imap"):
         number = memory_map.names.index(What("page cache", f"/{path}"))
@@ -74,9 +74,7 @@ def test_merged_caches_have_all_their_names(memory: KernelMemory) -> None:
     assert len(set(names)) == len(names)
 
 
-def test_a_process_owns_its_stack_its_heap_and_its_page_tables(
-    memory: KernelMemory, memory_map: MemoryMap, imap: Task
-) -> None:
+def test_process_owns_its_stack_heap_and_page_tables(memory: KernelMemory, memory_map: MemoryMap, imap: Task) -> None:
     assert of_virtual(memory, memory_map, imap.stack + 4 * PAGE - 8) == What("kernel stack", "imap")
     table = memory.value(imap.mm, "mm_struct.pgd") - memory.direct
     assert memory_map.of_page(table // PAGE) == What("page table", "imap")
@@ -86,7 +84,7 @@ def test_a_process_owns_its_stack_its_heap_and_its_page_tables(
     assert stack is not None and memory_map.of_page(stack // PAGE) == What("anonymous", "imap, stack")
 
 
-def test_a_struct_page_says_of_what(memory: KernelMemory, memory_map: MemoryMap) -> None:
+def test_struct_page_names_the_page_that_it_describes(memory: KernelMemory, memory_map: MemoryMap) -> None:
     number = memory_map.names.index(What("page cache", "/usr/bin/s80-loadgen"))
     frame = int(np.flatnonzero(memory_map.page == number)[0])
     what = of_virtual(memory, memory_map, memory.vmemmap + 64 * frame)
@@ -110,7 +108,9 @@ def test_mappings_are_those_that_the_page_tables_fill(memory: KernelMemory, imap
     assert all(any(area.begin <= page * PAGE < area.end for area in areas) for page in pages)
 
 
-def test_a_map_is_read_as_it_was_written(memory: KernelMemory, memory_map: MemoryMap, tmp_path: Path) -> None:
+def test_memory_map_is_read_as_written_and_truncated_map_refused(
+    memory: KernelMemory, memory_map: MemoryMap, tmp_path: Path
+) -> None:
     memory_map.write(tmp_path / "map.npz")
     again = read_map(tmp_path / "map.npz")
     assert (again.page == memory_map.page).all()

@@ -39,7 +39,7 @@ def task(text: str, number: int, folder: Path, **more: str) -> subprocess.Popen[
     )
 
 
-def test_the_tasks_do_everything_and_leave_no_database(place: Lab, drawn_file: Path, tmp_path: Path) -> None:
+def test_batch_tasks_run_all_designs_and_write_no_database(place: Lab, drawn_file: Path, tmp_path: Path) -> None:
     text = script(place, "--tasks", "3", "--stage", str(tmp_path / "node"), "explore", str(drawn_file), *GRID)
     assert "#SBATCH --array=1-3\n" in text and "#SBATCH --mem=512M\n" in text
     assert "#SBATCH --signal=B:TERM@60\n#SBATCH --requeue\n" in text
@@ -65,7 +65,7 @@ def test_ready_checkpoint_is_built_with_the_options_of_the_run_that_it_depends_o
     assert " ".join(_ready_command(words.split())) == f"{command} {settings}"
 
 
-def test_the_signal_before_the_limit_leaves_nothing_half(place: Lab, tmp_path: Path) -> None:
+def test_batch_task_ended_by_signal_leaves_no_partial_run_and_resumes(place: Lab, tmp_path: Path) -> None:
     capture = write_capture(tmp_path / "long.s80c", accesses=1_000_000)
     text = script(place, "--tasks", "1", "explore", str(capture), "--vary", "l2.size=16KiB..1MiB")
     process = task(text, 1, tmp_path)
@@ -82,7 +82,7 @@ def test_the_signal_before_the_limit_leaves_nothing_half(place: Lab, tmp_path: P
     assert len(place.runs()) == 7
 
 
-def test_a_node_without_the_folder_does_nothing(
+def test_batch_task_without_its_folder_runs_no_design(
     place: Lab, drawn_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In another folder the same words may name another laboratory."""
@@ -95,7 +95,7 @@ def test_a_node_without_the_folder_does_nothing(
     assert process.returncode == 1 and "No such file or directory" in said and place.runs() == []
 
 
-def test_a_stage_may_have_a_blank_in_its_name(place: Lab, drawn_file: Path, tmp_path: Path) -> None:
+def test_stage_path_may_contain_a_blank(place: Lab, drawn_file: Path, tmp_path: Path) -> None:
     text = script(place, "--tasks", "1", "--stage", "$PLACE/own disk", "explore", str(drawn_file), *GRID)
     (stage,) = [line for line in text.splitlines() if line.startswith("export S80LAB_STAGE=")]
     words = ["bash", "-c", f'{stage}; echo "$S80LAB_STAGE"']
@@ -160,6 +160,6 @@ def test_time_and_memory_are_of_what_is_to_be_done(place: Lab, drawn_file: Path)
         (["--slurm", "explore", "missing.s80c", *GRID], "there is no capture file missing.s80c"),
     ],
 )
-def test_what_is_no_work_for_a_batch_system(place: Lab, drawn_file: Path, words: list[str], sentence: str) -> None:
+def test_unsuitable_batch_command_is_refused(place: Lab, drawn_file: Path, words: list[str], sentence: str) -> None:
     said = place.call("batch", *(str(drawn_file) if word == "DRAWN" else word for word in words), code=2)
     assert sentence in said and len(said.splitlines()) == 1

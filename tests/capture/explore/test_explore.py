@@ -33,13 +33,15 @@ def explored(drawn_file: Path, tmp_path_factory: pytest.TempPathFactory) -> tupl
     return lab, lab.call("explore", str(drawn_file), *GRID, "--jobs", "2")
 
 
-def test_one_process_gives_the_same_bytes_as_two(explored: tuple[Lab, str], place: Lab, drawn_file: Path) -> None:
+def test_explore_with_one_process_gives_the_bytes_of_two(
+    explored: tuple[Lab, str], place: Lab, drawn_file: Path
+) -> None:
     place.call("explore", str(drawn_file), *GRID, "--jobs", "1")
     assert len(products(place)) == 6
     assert products(place) == products(explored[0])
 
 
-def test_every_design_is_in_the_database(explored: tuple[Lab, str]) -> None:
+def test_explored_designs_are_in_the_database(explored: tuple[Lab, str]) -> None:
     with sqlite3.connect(explored[0].results / "s80lab.sqlite") as database:
         rows = database.execute("SELECT protocol, l2_size, l2_inclusion, l2_mpki, e_share FROM v_design_all").fetchall()
     found = {(protocol, size): inclusion for protocol, size, inclusion, _, _ in rows}
@@ -53,7 +55,7 @@ def test_every_design_is_in_the_database(explored: tuple[Lab, str]) -> None:
     assert all(misses[protocol, sizes[0]] > misses[protocol, sizes[1]] for protocol in ("msi", "moesi", "hammer"))
 
 
-def test_the_terminal_has_every_design_and_says_what_is_not_known(explored: tuple[Lab, str]) -> None:
+def test_explore_prints_designs_and_names_unknown_metrics(explored: tuple[Lab, str]) -> None:
     said = explored[1]
     for protocol in ("msi", "moesi", "hammer"):
         for size in ("32KiB", "64KiB"):
@@ -62,13 +64,13 @@ def test_the_terminal_has_every_design_and_says_what_is_not_known(explored: tupl
     assert re.search(r"6 replayed in \d+ s", said)
 
 
-def test_the_terminal_calls_designs_without_steady_state_invalid(explored: tuple[Lab, str]) -> None:
+def test_explore_marks_designs_without_steady_state_as_invalid(explored: tuple[Lab, str]) -> None:
     assert "6 of 6 designs: invalid (not a result)." in explored[1]
     rows = [line.split() for line in explored[1].splitlines() if ", l2.size " in line]
     assert [row[-1] for row in rows[:6]] == ["invalid"] * 6
 
 
-def test_the_page_is_whole(explored: tuple[Lab, str]) -> None:
+def test_explore_page_has_text_and_curves(explored: tuple[Lab, str]) -> None:
     (page,) = (explored[0].results / "reports").glob("explore-drawn-full-*/report.html")
     text = page.read_text()
     assert "{{" not in text and "protocol = msi, moesi, hammer; l2.size = 32KiB, 64KiB" in text
@@ -79,7 +81,7 @@ def test_the_page_is_whole(explored: tuple[Lab, str]) -> None:
     assert str(explored[0].results) not in text
 
 
-def test_the_page_has_a_table_and_a_scatter_plot_for_its_script(explored: tuple[Lab, str]) -> None:
+def test_explore_page_has_table_and_scatter_plot_with_script_data(explored: tuple[Lab, str]) -> None:
     (page,) = (explored[0].results / "reports").glob("explore-drawn-full-*/report.html")
     text = page.read_text()
     ElementTree.fromstring((page.parent / "figures" / "scatter.svg").read_text())
@@ -97,21 +99,19 @@ def test_the_page_has_a_table_and_a_scatter_plot_for_its_script(explored: tuple[
     assert '<div id="static-designs">' in text and "http" not in content
 
 
-def test_a_bad_point_is_told_before_any_is_replayed(place: Lab, drawn_file: Path) -> None:
+def test_invalid_grid_point_is_refused_before_any_replay(place: Lab, drawn_file: Path) -> None:
     said = place.call("explore", str(drawn_file), "--vary", "l2.size=64KiB,96KiB", code=2)
     assert "the number of sets must be a power of two" in said
     assert place.runs() == []
 
 
-def test_a_design_that_is_named_twice_is_replayed_once(place: Lab, drawn_file: Path) -> None:
+def test_design_that_is_named_twice_is_replayed_once(place: Lab, drawn_file: Path) -> None:
     said = place.call("explore", str(drawn_file), "--vary", "l2.size=64KiB,65536")
     assert "2 designs, 0 of them replayed already" in said and "1 replayed in" in said
     assert len(place.runs()) == 1
 
 
-def test_a_corrupt_capture_ends_it_with_one_sentence_and_nothing_half(
-    place: Lab, drawn_file: Path, tmp_path: Path
-) -> None:
+def test_explore_of_corrupt_capture_gives_one_sentence_and_no_run(place: Lab, drawn_file: Path, tmp_path: Path) -> None:
     broken = damaged(drawn_file, tmp_path / "broken.s80c")
     said = place.call("explore", str(broken), *GRID, code=2)
     assert said.count("s80lab: the capture") == said.count("is corrupt") == 1
@@ -119,7 +119,7 @@ def test_a_corrupt_capture_ends_it_with_one_sentence_and_nothing_half(
     assert (place.runs(), place.partial()) == ([], [])
 
 
-def test_killed_in_the_middle_it_goes_on_with_what_is_missing(place: Lab, tmp_path: Path) -> None:
+def test_explore_resumes_with_missing_runs_after_a_kill(place: Lab, tmp_path: Path) -> None:
     """More accesses, so that there is a middle."""
     capture = write_capture(tmp_path / "long.s80c", accesses=1_000_000)
     grid = ("--vary", "l2.size=16KiB..1MiB", "--jobs", "1")

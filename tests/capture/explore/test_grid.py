@@ -41,7 +41,7 @@ def test_lists_and_ranges(text: str, values: tuple[str, ...]) -> None:
         (["l2.ways=1", "l2.ways=2"], "--vary l2.ways is given 2 times; give all values in one option"),
     ],
 )
-def test_what_is_no_axis_is_refused(texts: list[str], sentence: str) -> None:
+def test_malformed_axis_is_refused(texts: list[str], sentence: str) -> None:
     with pytest.raises(UserError) as caught:
         Grid.parse(texts)
     assert sentence in str(caught.value)
@@ -64,7 +64,7 @@ def test_points_are_every_combination_in_order(full: Capture) -> None:
     assert found[3].design.label == "hammer, l2.size=128KiB, l2.inclusion=exclusive, latency.memory=200"
 
 
-def test_what_the_user_sets_is_stronger_than_the_protocols_organisation(full: Capture) -> None:
+def test_user_setting_overrides_the_organisation_of_the_protocol(full: Capture) -> None:
     (point,) = resolve_points(full, Grid.parse(["protocol=hammer"]), None, ["l2.inclusion=inclusive"])
     assert point.design.machine.l2.inclusion == "inclusive"
 
@@ -94,25 +94,25 @@ def test_cores_share_the_recorded_threads(full: Capture) -> None:
         ),
     ],
 )
-def test_a_design_that_cannot_be_is_refused(full: Capture, vary: str, sentence: str) -> None:
+def test_impossible_design_is_refused(full: Capture, vary: str, sentence: str) -> None:
     with pytest.raises(UserError) as caught:
         resolve_points(full, Grid.parse([vary]), None, [])
     assert sentence in str(caught.value)
 
 
-def test_one_capture_can_be_replayed_at_longer_quanta(full: Capture) -> None:
+def test_capture_can_be_replayed_at_longer_quanta(full: Capture) -> None:
     found = resolve_points(full, Grid.parse(["clock.quantum_cycles=200,1000,1000000"]), None, [])
     assert [point.design.machine.clock.quantum_cycles for point in found] == [200, 1000, 1_000_000]
 
 
 @pytest.mark.parametrize("vary", ["l1d.size=8KiB", "l1i.ways=1", "cores=2"])
-def test_a_filtered_capture_holds_for_its_l1s_alone(filtered: Capture, full: Capture, vary: str) -> None:
+def test_filtered_capture_is_refused_for_different_l1_caches(filtered: Capture, full: Capture, vary: str) -> None:
     assert resolve_points(full, Grid.parse([vary]), None, [])
     with pytest.raises(UserError, match=r"lacks the accesses that hit in these L1s, so .* record a full capture"):
         resolve_points(filtered, Grid.parse([vary]), None, [])
 
 
-def test_the_curves_run_over_the_axis_with_most_numbers() -> None:
+def test_curves_run_over_the_axis_with_most_numbers() -> None:
     grid = Grid.parse(["protocol=msi,mesi,moesi,mosi", "l2.ways=2,4", "l2.size=1MiB..4MiB"])
     protocol, ways, size = grid.axes
     assert grid.across() == size

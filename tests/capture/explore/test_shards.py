@@ -33,7 +33,7 @@ def test_shards_make_the_folders_of_the_whole_and_no_database(place: Lab, drawn_
     assert sorted(path.name for path in place.results.iterdir()) == ["runs"]
 
 
-def test_the_list_counts_complete_runs_and_estimates_the_others_in_time_units(place: Lab, drawn_file: Path) -> None:
+def test_job_list_counts_complete_runs_and_estimates_core_seconds(place: Lab, drawn_file: Path) -> None:
     place.call("explore", str(drawn_file), *GRID, "--shard", "1/2")
     lines = place.answer("explore", str(drawn_file), *GRID, "--list").splitlines()
     assert lines[0].startswith("shard 1/1: 4 of 4 runs (list ") and lines[0].endswith("), sorted by hash")
@@ -42,7 +42,7 @@ def test_the_list_counts_complete_runs_and_estimates_the_others_in_time_units(pl
     assert place.answer("explore", str(drawn_file), *GRID, "--list").splitlines()[-1] == "4 complete, 0 to do"
 
 
-def test_the_list_is_sorted_by_hash_and_says_what_is_whole(place: Lab, drawn_file: Path) -> None:
+def test_job_list_is_sorted_by_hash_and_marks_complete_runs(place: Lab, drawn_file: Path) -> None:
     def listed(*arguments: str) -> dict[str, object]:
         answer: dict[str, object] = json.loads(
             place.answer("explore", str(drawn_file), *GRID, "--list", "--json", *arguments)
@@ -65,13 +65,13 @@ def test_the_list_is_sorted_by_hash_and_says_what_is_whole(place: Lab, drawn_fil
     assert (second["jobs"], second["list"]) == (after[1::2], before["list"])
 
 
-def test_a_shard_beyond_the_designs_has_nothing_to_do(place: Lab, drawn_file: Path) -> None:
+def test_shard_beyond_the_designs_has_no_runs(place: Lab, drawn_file: Path) -> None:
     assert "shard 9/9: 0 of 4" in place.call("explore", str(drawn_file), *GRID, "--shard", "9/9")
     assert place.runs() == []
 
 
 @pytest.mark.parametrize("shard", ["0/3", "4/3", "half"])
-def test_a_shard_that_is_none_is_refused(place: Lab, drawn_file: Path, shard: str) -> None:
+def test_explore_with_malformed_shard_is_refused(place: Lab, drawn_file: Path, shard: str) -> None:
     said = place.call("explore", str(drawn_file), *GRID, "--shard", shard, code=2)
     assert said.startswith(f"s80lab: --shard {shard}: ") and len(said.splitlines()) == 1
     assert place.runs() == []

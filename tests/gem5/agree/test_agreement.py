@@ -55,13 +55,13 @@ def counted(order: bytes, machine: str, settings: tuple[str, ...]) -> dict[str, 
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
-def test_the_model_counts_what_ruby_counted(case: Case, compared: dict[str, list[Row]]) -> None:
+def test_model_counts_equal_the_recorded_ruby_counts(case: Case, compared: dict[str, list[Row]]) -> None:
     limit = 0.0 if case.spacing == "spaced" else CLOSE_LIMIT
     differ = {row.category: (row.ruby, row.model) for row in compared[case.name] if abs(row.share) > limit}
     assert differ == {}
 
 
-def test_every_category_occurs_in_the_spaced_replays(compared: dict[str, list[Row]]) -> None:
+def test_spaced_replays_cover_all_categories(compared: dict[str, list[Row]]) -> None:
     spaced = {case.name for case in cases() if case.spacing == "spaced"}
     seen = {row.category for name in spaced for row in compared[name] if row.ruby}
     assert seen == {category.name for category in CATEGORIES} - TRANSIENT
@@ -97,7 +97,7 @@ def test_random_accesses_are_the_recorded_ones() -> None:
     assert order[["processor", "op", "line"]].tolist() == [(10, 1, 13), (13, 1, 38), (17, 1, 19), (7, 1, 29)]
 
 
-def test_a_packed_order_comes_back() -> None:
+def test_packed_order_is_unpacked_unchanged() -> None:
     order = random_order(seed=9, accesses=3000, processors=5, lines=1 << 30, stores=30, fetches=30, own=0)
     order["tick"] = range(0, 3000 * 12345, 12345)
     assert (unpack(pack(order)) == order).all()
@@ -134,7 +134,7 @@ def test_random_traces_that_overflow_the_caches_agree(seed: int, gem5: Path, tmp
     assert differ == 0 and evictions > 100
 
 
-def test_what_gem5_refuses_is_one_sentence(gem5: Path, tmp_path: Path) -> None:
+def test_setup_that_gem5_refuses_gives_one_sentence(gem5: Path, tmp_path: Path) -> None:
     case = SMALL[0]
     one_set = agree.setup("classroom", ["l2.size=128"])
     with pytest.raises(UserError, match="l2 has one set, but Ruby's caches need at least two"):

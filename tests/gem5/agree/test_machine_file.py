@@ -32,14 +32,14 @@ def resolved(folder: Path, *settings: str) -> Path:
     return path
 
 
-def test_the_s80_with_an_exclusive_l2(module: ModuleType, tmp_path: Path) -> None:
+def test_machine_file_of_s80_with_exclusive_l2_is_read(module: ModuleType, tmp_path: Path) -> None:
     machine = module.MachineFile.load(resolved(tmp_path, "processors.threads_per_core=2"))
     assert (machine.processors, machine.cores, machine.line_bytes, machine.clock_hz) == (18, 9, 128, 450_000_000)
     assert (machine.l1d.size, machine.l1d.ways, machine.l2.size, machine.l2.ways) == (128 << 10, 2, 8 << 20, 4)
     assert (machine.policy, machine.latency.memory) == ("lru", 110)
 
 
-def test_what_ruby_cannot_be_is_refused(module: ModuleType, tmp_path: Path) -> None:
+def test_machine_that_ruby_cannot_simulate_is_refused(module: ModuleType, tmp_path: Path) -> None:
     path = tmp_path / "machine.toml"
     path.write_text(load_machine("s80").resolved())
     with pytest.raises(module.MachineError, match="exclusive of its L1s"):
@@ -53,7 +53,7 @@ def test_what_ruby_cannot_be_is_refused(module: ModuleType, tmp_path: Path) -> N
         module.MachineFile.load(tmp_path / "absent.toml")
 
 
-def test_what_ruby_says_otherwise_is_noted(module: ModuleType, tmp_path: Path) -> None:
+def test_machine_settings_that_ruby_handles_differently_are_noted(module: ModuleType, tmp_path: Path) -> None:
     assert any("latency.upgrade" in note for note in module.MachineFile.load(resolved(tmp_path)).notes())
     plru = module.MachineFile.load(resolved(tmp_path, "replacement.policy=plru")).notes()
     assert any("plru" in note for note in plru)

@@ -33,7 +33,7 @@ def test_rows_are_summed_over_the_controllers() -> None:
     }
 
 
-def test_the_last_dump_counts() -> None:
+def test_last_ruby_dump_is_used() -> None:
     later = LOAD.replace("3", "5")
     assert categories.parse_transitions(dump(LOAD, GETS) + dump(later, GETS), "x")["L1Cache_Controller.I.Load"] == 5
 
@@ -49,7 +49,7 @@ def test_the_last_dump_counts() -> None:
         (dump(LOAD.replace("3", "many"), GETS), "contains a value that is not a number"),
     ],
 )
-def test_what_is_not_whole_is_refused(text: str, complaint: str) -> None:
+def test_incomplete_ruby_output_is_refused(text: str, complaint: str) -> None:
     with pytest.raises(UserError, match=complaint):
         categories.parse_transitions(text, "x")
 
@@ -75,7 +75,7 @@ def test_missing_accesses_are_refused() -> None:
         ruby_counts(rows, 4, "x")
 
 
-def test_an_unknown_transition_is_refused() -> None:
+def test_unknown_ruby_transition_is_refused() -> None:
     with pytest.raises(UserError, match=r"L1Cache_Controller\.XX\.Load, which is in no category"):
         ruby_counts({"L1Cache_Controller.XX.Load": 1}, 1, "x")
 
@@ -85,7 +85,7 @@ def test_stalled_tries_are_not_accesses() -> None:
     assert sum(ruby_counts(rows, 1, "x").values()) == 1
 
 
-def test_another_protocols_counts_are_refused() -> None:
+def test_model_counts_of_other_protocol_are_refused() -> None:
     with pytest.raises(UserError, match="use protocol hammer"):
         model_counts({"access.l1.load.M": 5}, 5)
 
@@ -94,7 +94,7 @@ def test_categories_have_names_of_their_own() -> None:
     assert len({category.name for category in CATEGORIES}) == len(CATEGORIES)
 
 
-def test_without_gem5_one_sentence_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_agreement_without_gem5_is_refused_with_remedy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("GEM5", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(UserError, match=r"gem5 was not found: give --gem5 PATH, set \$GEM5"):
@@ -124,6 +124,6 @@ def test_close_accesses_are_played_in_the_order_of_their_ticks() -> None:
         agree.timed(make(0, Op.LOAD, [1]), machine, "close")
 
 
-def test_an_inclusive_l2_is_refused() -> None:
+def test_inclusive_l2_is_refused_for_agreement() -> None:
     with pytest.raises(UserError, match="exclusive"):
         agree.setup("s80", ["l2.inclusion=inclusive"])

@@ -96,7 +96,7 @@ def test_stored_verdict_needs_no_start_of_gem5(tmp_path: Path) -> None:
         require_certified(gem5, x86=True)
 
 
-def test_changed_binary_is_checked_anew(tmp_path: Path) -> None:
+def test_changed_binary_is_checked_again(tmp_path: Path) -> None:
     gem5 = gem5_with(tmp_path, CERTIFIED)
     assert check(gem5).certified
     assert not check(gem5_with(tmp_path, CHANGED)).certified

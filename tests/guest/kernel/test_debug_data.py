@@ -117,7 +117,7 @@ sys.stdin.read()
 
 
 @pytest.mark.parametrize("folder", ["lab", "link"])
-def test_a_private_mapping_shows_what_was_written_to_it(tmp_path: Path, folder: str) -> None:
+def test_process_ram_shows_writes_to_a_private_mapping(tmp_path: Path, folder: str) -> None:
     (tmp_path / "lab").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "lab")
     file = tmp_path / folder / "ram.img"
@@ -138,6 +138,6 @@ def test_a_private_mapping_shows_what_was_written_to_it(tmp_path: Path, folder: 
     assert file.read_bytes()[0x1000:0x1004] == b"old."
 
 
-def test_another_process_is_refused(tmp_path: Path) -> None:
+def test_process_ram_of_unknown_process_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="cannot be read from the process of QEMU"):
         ProcessRam(1 << 30, tmp_path / "ram.img", 0)

@@ -34,7 +34,7 @@ def elf(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Elf:
     return Elf(target)
 
 
-def test_the_symbols_are_those_that_the_kernel_exports(kernel: Kernel, elf: Elf) -> None:
+def test_kernel_symbols_agree_with_the_exported_symbols(kernel: Kernel, elf: Elf) -> None:
     """__ksymtab has, apart from kallsyms, (value, name, name space) of each exported symbol, relative to itself."""
     names, exported = elf.sections["__ksymtab_strings"], 0
     strings = elf.section("__ksymtab_strings")
@@ -93,7 +93,7 @@ def test_build_id_is_found_behind_other_notes(kernel: Kernel, elf: Elf) -> None:
     assert kernel.build_id == elf.build_id and len(bytes.fromhex(kernel.build_id)) == 20
 
 
-def test_an_address_is_named_by_the_symbol_before_it(kernel: Kernel) -> None:
+def test_address_is_named_by_the_symbol_before_it(kernel: Kernel) -> None:
     symbols = kernel.symbols
     assert (found := symbols.at(symbols.address("do_idle") + 5)) is not None
     assert (found[0].name, found[1]) == ("do_idle", 5)
@@ -104,7 +104,7 @@ def test_an_address_is_named_by_the_symbol_before_it(kernel: Kernel) -> None:
     assert again.all == symbols.all
 
 
-def test_the_plugins_file_has_one_value_a_line(kernel: Kernel) -> None:
+def test_plugin_file_has_one_value_per_line(kernel: Kernel) -> None:
     lines = [line.split(" ") for line in kernel.plugin_file.read_text().splitlines()]
     assert all(len(line) == 2 for line in lines)
     values = dict(lines)
@@ -132,7 +132,7 @@ def test_system_calls_have_the_numbers_of_the_hosts_headers(kernel: Kernel) -> N
     assert len(kernel.system_calls) > 330
 
 
-def test_a_kernel_without_the_table_is_refused(elf: Elf) -> None:
+def test_kernel_without_symbol_table_is_refused(elf: Elf) -> None:
     """The base of the offsets, which stands before the names, is where the search begins."""
     text = struct.pack("<Q", 0xFFFF_FFFF_8100_0000)
     other = Elf(Path("other"), elf.content[:].replace(text, bytes(8)))
@@ -140,7 +140,7 @@ def test_a_kernel_without_the_table_is_refused(elf: Elf) -> None:
         read_symbols(other)
 
 
-def test_another_file_is_no_elf_file() -> None:
+def test_file_that_is_not_elf_is_refused() -> None:
     with pytest.raises(UserError, match="is not a 64-bit little-endian ELF file"):
         Elf(Path("other"), b"#!/bin/sh\n")
     with pytest.raises(UserError, match="truncated"):
@@ -166,7 +166,7 @@ def test_debians_kernel_unpacks_to_elf(lab: Lab, tmp_path: Path) -> None:
         (lambda image: image[: len(image) // 2], "is damaged|is not an ELF file"),
     ],
 )
-def test_another_file_is_refused(lab: Lab, tmp_path: Path, change: object, refusal: str) -> None:
+def test_file_that_is_not_a_kernel_image_is_refused(lab: Lab, tmp_path: Path, change: object, refusal: str) -> None:
     del lab
     assert callable(change)
     other = tmp_path / "other"

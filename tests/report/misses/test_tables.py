@@ -29,7 +29,7 @@ def table(tables: list[Table], title: str) -> dict[str, list[str]]:
     return {row.label: [cell.text for cell in row.cells] for row in found.rows}
 
 
-def test_who_reads_and_who_stores_makes_the_pattern() -> None:
+def test_sharing_pattern_follows_from_readers_and_writers() -> None:
     def load(core: int) -> Records:
         return record(1, core, "load", "M")
 

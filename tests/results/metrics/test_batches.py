@@ -31,13 +31,13 @@ def test_equal_windows_of_a_plain_mean() -> None:
     assert found.standard_error == pytest.approx(shares.std(ddof=1) / 2 * widening)
 
 
-def test_a_ratio_is_the_sum_over_the_sum() -> None:
+def test_batch_ratio_is_sum_over_sum() -> None:
     found = ratio_batches([10, 90, 10], [100, 100, 1000])
     assert found is not None
     assert found.value == pytest.approx(110 / 1200)
 
 
-def test_two_windows_and_nothing_to_divide_by_say_nothing() -> None:
+def test_batches_of_two_windows_or_zero_denominators_are_absent() -> None:
     assert ratio_batches([1, 2], [10, 10]) is None
     assert ratio_batches([1, 2, 3], [0, 0, 0]) is None
     assert batches(0.5, []) is None
@@ -57,7 +57,7 @@ def test_lag_1_of_stretches_with_other_means_is_that_within_them() -> None:
     assert lag_1([[1.0, 1.0, 1.0]]) == 0
 
 
-def test_a_correlation_widens_and_costs_degrees_and_a_negative_one_gains_nothing() -> None:
+def test_correlation_widens_the_error_only_if_positive() -> None:
     values = [1.0, 2.0, 3.0, 4.0]
     assert standard_error(values, 0.5) == pytest.approx(standard_error(values, 0) * 3**0.5)
     assert standard_error(values, -0.5) == standard_error(values, 0)
@@ -68,7 +68,7 @@ def test_a_correlation_widens_and_costs_degrees_and_a_negative_one_gains_nothing
 @pytest.mark.parametrize(
     ("windows", "correlation", "least"), [(8, 0.0, 0.94), (32, 0.0, 0.94), (32, 0.3, 0.92), (32, 0.5, 0.91)]
 )
-def test_the_interval_holds_the_truth(windows: int, correlation: float, least: float) -> None:
+def test_batch_interval_covers_the_true_ratio(windows: int, correlation: float, least: float) -> None:
     """Shares that scatter about the truth, over windows of unequal counts of misses."""
     draw, truth, held = np.random.default_rng(3), 0.6, []
     for _ in range(1500):
@@ -81,7 +81,7 @@ def test_the_interval_holds_the_truth(windows: int, correlation: float, least: f
     assert least < np.mean(held) < 0.98
 
 
-def test_a_stretch_without_a_part_of_it(run_dir: Path) -> None:
+def test_region_without_one_window_is_the_sum_of_the_other_windows(run_dir: Path) -> None:
     run = Snapshots.read(run_dir / "snapshots.jsonl")
     region, (first, *rest) = run.region(), run.windows()
     less = without(region, first)

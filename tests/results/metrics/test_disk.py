@@ -49,7 +49,7 @@ def count_disks(run_dir: Path) -> None:
     change(run_dir, marks.index("measure_end") + 1, end)
 
 
-def test_the_disks_laws(run_dir: Path) -> None:
+def test_disk_metrics_satisfy_the_operational_laws(run_dir: Path) -> None:
     count_disks(run_dir)
     region = Snapshots.read(run_dir / "snapshots.jsonl").region()
     found, seconds = metrics(run_dir), region.clock_ns / 1e9
@@ -67,5 +67,5 @@ def test_the_disks_laws(run_dir: Path) -> None:
     assert not [name for name in found if name.startswith("guest_rate.disk")]
 
 
-def test_without_disks_nothing_is_said_of_them(run_dir: Path) -> None:
+def test_disk_metrics_are_absent_without_disks(run_dir: Path) -> None:
     assert not [name for name in metrics(run_dir) if name.startswith(("disk_", "iowait"))]

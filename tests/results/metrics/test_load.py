@@ -25,7 +25,7 @@ def metrics(run_dir: Path, load: dict[str, Any] | None) -> dict[str, Any]:
     return found
 
 
-def test_commands_are_told_by_protocol_name_and_size(run_dir: Path) -> None:
+def test_command_metrics_are_named_by_protocol_command_and_size(run_dir: Path) -> None:
     load = json.loads((run_dir / "transactions.json").read_text())
     found = metrics(run_dir, load | {"commands": COMMANDS})
     assert found["command_ms.p90.imap.fetch.1062"] == 4
@@ -53,14 +53,14 @@ def test_requests_are_the_commands_of_a_protocol_without_its_connections(run_dir
     assert busy_ms["session"] > 0
 
 
-def test_what_found_no_client_free(run_dir: Path) -> None:
+def test_queued_share_is_the_share_of_arrivals_without_free_client(run_dir: Path) -> None:
     load = json.loads((run_dir / "transactions.json").read_text())
     arrivals = {"POP3": {"count": 8, "queued": 6, "waiting": 1}, "SMTP": {"count": 0, "queued": 0, "waiting": 0}}
     found = metrics(run_dir, load | {"arrivals": arrivals})
     assert (found["queued_share.POP3"], found["queued_share.SMTP"]) == (0.75, None)
 
 
-def test_other_loads_and_replays_have_no_row_of_them(run_dir: Path) -> None:
+def test_command_metrics_are_absent_for_other_loads_and_replays(run_dir: Path) -> None:
     load = json.loads((run_dir / "transactions.json").read_text())
     for result in (load, None):
         assert not any(name.startswith(("command_", "request_", "queued_")) for name in metrics(run_dir, result))
@@ -78,7 +78,7 @@ def mail_metrics(run_dir: Path, load: dict[str, Any] | None) -> dict[str, Any]:
     return {name: value for name, value in found.items() if name.startswith("mail_")}
 
 
-def test_the_queue_is_told_by_its_length(run_dir: Path) -> None:
+def test_mail_queue_metrics_give_mean_begin_and_end_lengths(run_dir: Path) -> None:
     load = json.loads((run_dir / "transactions.json").read_text())
     found = mail_metrics(run_dir, load | {"mail_queue": QUEUE})
     told = {"mail_queue.mean": 4.5, "mail_queue.begin": 2, "mail_queue.end": 9, "mail_put_off": 4}
@@ -87,7 +87,7 @@ def test_the_queue_is_told_by_its_length(run_dir: Path) -> None:
     assert found == told | {"mail_queue.accepted": 12}
 
 
-def test_what_it_put_off_makes_the_run_no_result(run_dir: Path) -> None:
+def test_postponed_deliveries_make_the_run_invalid(run_dir: Path) -> None:
     load = json.loads((run_dir / "transactions.json").read_text())
     before = content(run_dir, load)["standing"]["reasons"]
     good = QUEUE | {"put_off": 0, "refused": 0}
@@ -96,7 +96,7 @@ def test_what_it_put_off_makes_the_run_no_result(run_dir: Path) -> None:
     assert content(run_dir, load | {"mail_queue": QUEUE})["standing"]["reasons"] == (*before, reason)
 
 
-def test_a_queue_that_grows_makes_the_run_no_result_unless_it_may(run_dir: Path) -> None:
+def test_growing_mail_queue_makes_the_run_invalid_unless_allowed(run_dir: Path) -> None:
     load = json.loads((run_dir / "transactions.json").read_text())
     queue = QUEUE | {"put_off": 0, "refused": 0, "accepted_in_region": 16}
     before = content(run_dir, load | {"mail_queue": queue})["standing"]["reasons"]
@@ -106,7 +106,7 @@ def test_a_queue_that_grows_makes_the_run_no_result_unless_it_may(run_dir: Path)
     assert content(run_dir, grown, mail_may_wait=True)["standing"]["reasons"] == before
 
 
-def test_other_loads_and_replays_have_no_value_of_it(run_dir: Path) -> None:
+def test_mail_queue_metrics_are_absent_for_other_loads_and_replays(run_dir: Path) -> None:
     load = json.loads((run_dir / "transactions.json").read_text())
     assert mail_metrics(run_dir, load) == {}
     assert all(value is None for value in mail_metrics(run_dir, None).values())
@@ -130,7 +130,7 @@ def stream_metrics(run_dir: Path, load: dict[str, Any] | None) -> dict[str, Any]
     return {name: value for name, value in found.items() if name.startswith("stream_")}
 
 
-def test_streams_are_told_by_what_came(run_dir: Path) -> None:
+def test_stream_metrics_count_received_lost_and_late_packets(run_dir: Path) -> None:
     load = json.loads((run_dir / "transactions.json").read_text())
     found = stream_metrics(run_dir, load | {"streams": STREAMS})
     seconds = (load["region"]["end_ns"] - load["region"]["begin_ns"]) / 1e9
@@ -140,7 +140,7 @@ def test_streams_are_told_by_what_came(run_dir: Path) -> None:
     assert (found["stream_jitter_ms.mean"], found["stream_jitter_ms.p95"], found["stream_transit_ms.p95"]) == (2, 3, 5)
 
 
-def test_other_loads_and_replays_have_no_value_of_them(run_dir: Path) -> None:
+def test_stream_metrics_are_absent_for_other_loads_and_replays(run_dir: Path) -> None:
     load = json.loads((run_dir / "transactions.json").read_text())
     assert stream_metrics(run_dir, load) == {}
     assert all(value is None for value in stream_metrics(run_dir, None).values())

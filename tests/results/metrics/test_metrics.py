@@ -58,7 +58,7 @@ GOLDEN = {
 
 
 @pytest.mark.parametrize("name", GOLDEN)
-def test_golden_number(metrics: dict[str, Any], name: str) -> None:
+def test_metric_equals_its_golden_number(metrics: dict[str, Any], name: str) -> None:
     assert metrics[name] == pytest.approx(GOLDEN[name], rel=1e-6)
 
 
@@ -70,7 +70,7 @@ def test_parts_sum_to_their_whole(metrics: dict[str, Any]) -> None:
     assert sum(parts) == pytest.approx(metrics["cpi.all"])
 
 
-def test_laws_hold_for_the_made_load(metrics: dict[str, Any]) -> None:
+def test_operational_laws_hold_for_the_generated_load(metrics: dict[str, Any]) -> None:
     assert metrics["interactive_law"] == pytest.approx(1)
     assert metrics["utilisation_law"] == pytest.approx(1)
     shares = [metrics[f"busy_share.{core:02d}"] for core in range(4)]
@@ -78,20 +78,20 @@ def test_laws_hold_for_the_made_load(metrics: dict[str, Any]) -> None:
     assert metrics["busy_cores"] == sum(share > 0.5 for share in shares)
 
 
-def test_every_value_has_a_declaration_and_every_declaration_a_value(metrics: dict[str, Any]) -> None:
+def test_metric_values_and_declarations_match(metrics: dict[str, Any]) -> None:
     """Except metrics of disks, scripts, mail transports, streams and fast machines, which this run does not have."""
     others = ("disk_", "iowait_", "command_", "request_", "queued_", "mail_", "stream_", "guest_clock_speed")
     there = {name for name in REGISTRY if not name.startswith(others)}
     assert {of(name).name for name in metrics} == there
 
 
-def test_the_docs_hold_the_registry() -> None:
+def test_metrics_page_holds_the_registry() -> None:
     assert all(markdown().count(f"| `{name}` |") == 1 for name in REGISTRY)
     docs = Path(__file__).resolve().parents[3] / "docs" / "reference" / "metrics.md"
     assert docs.read_text().endswith(markdown())
 
 
-def test_the_guests_counters_are_rates_of_the_region(metrics: dict[str, Any], run_dir: Path) -> None:
+def test_guest_counters_become_rates_over_the_region(metrics: dict[str, Any], run_dir: Path) -> None:
     region = json.loads((run_dir / "stats.json").read_text())["region"]
     seconds = region["clock_ns"] / 1e9
     assert region["guest"]["interrupt.timer"] == 90  # of 9,000 instructions
@@ -129,7 +129,7 @@ def test_flatten_joins_labels_with_dots() -> None:
     assert flatten("m", {"a": {"b": 1}, "c": None}) == {"m.a.b": 1, "m.c": None}
 
 
-def test_nothing_to_divide_by_is_null_and_no_error(tmp_path: Path) -> None:
+def test_metric_with_zero_denominator_is_null(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run")
     path = run / "snapshots.jsonl"
     lines = [json.loads(line) for line in path.read_text().splitlines()]
@@ -148,11 +148,11 @@ def test_stats_json_has_the_same_bytes_each_time_and_names_no_host(run_dir: Path
     assert not any(key in json.loads(first) for key in ("wall_s", "mips", "created"))
 
 
-def test_another_seed_has_other_bytes(runs: Path) -> None:
+def test_stats_of_different_seeds_differ(runs: Path) -> None:
     assert (runs / "imapb-1/stats.json").read_bytes() != (runs / "imapb-2/stats.json").read_bytes()
 
 
-def test_a_run_that_is_not_whole_gets_no_stats(run_dir: Path) -> None:
+def test_stats_of_incomplete_run_are_refused(run_dir: Path) -> None:
     path = run_dir / "manifest.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "status": "interrupted"}))
     with pytest.raises(
@@ -165,7 +165,7 @@ def test_render_rounds_to_nine_digits_and_sorts() -> None:
     assert render({"b": [1, 2], "a": 0.1 + 0.2}) == '{\n "a": 0.3,\n "b": [ 1, 2 ]\n}\n'
 
 
-def test_the_checkpoints_windows_come_before_the_runs(run_dir: Path) -> None:
+def test_warm_up_windows_precede_the_measured_windows(run_dir: Path) -> None:
     content = json.loads((run_dir / "stats.json").read_text())
     assert [entry["phase"] for entry in content["windows"]] == ["warm-up"] * 10 + ["measured"] * 3
     assert [entry["end_instructions"] for entry in content["windows"]][::6] == [3000, 21000, 39000]
@@ -199,7 +199,7 @@ def test_counts_are_of_the_class_alone(run_dir: Path) -> None:
     assert found["session.store_to_load_stall"] != found["store_to_load_stall"]
 
 
-def test_engines_that_do_not_tell_the_class_have_none(run_dir: Path) -> None:
+def test_session_metrics_without_process_classes_are_null(run_dir: Path) -> None:
     assert session_metrics(run_dir, "servers")["session"] is None
 
 
@@ -229,7 +229,7 @@ def test_miss_ratios_are_of_the_sessions_own_accesses(run_dir: Path) -> None:
         assert found[f"data_miss_ratio.{level}"] == pytest.approx(missed / accesses)
 
 
-def test_other_loads_and_replays_have_none_of_the_work(run_dir: Path) -> None:
+def test_probe_metrics_are_absent_for_other_loads_and_replays(run_dir: Path) -> None:
     load = json.loads((run_dir / "transactions.json").read_text())
     for result in (load, None):
         found = probe_metrics(run_dir, result)

@@ -22,7 +22,7 @@ def told(run_dir: Path, load_processors: int = 0) -> tuple[dict[str, Any], dict[
     return found["metrics"], found["region"]
 
 
-def test_a_load_generator_that_shares_the_processors_counts_with_the_server(run_dir: Path) -> None:
+def test_load_generator_on_shared_processors_counts_with_the_server(run_dir: Path) -> None:
     metrics, region = told(run_dir)
     seconds = region["clock_ns"] / 1e9
     assert metrics["server_utilisation"] == pytest.approx(metrics["utilisation"])
@@ -33,7 +33,7 @@ def test_a_load_generator_that_shares_the_processors_counts_with_the_server(run_
 
 
 @pytest.mark.parametrize("apart", [1, 3])
-def test_its_own_processors_are_not_the_servers(apart: int, run_dir: Path) -> None:
+def test_load_generator_processors_are_left_out_of_server_metrics(apart: int, run_dir: Path) -> None:
     metrics, region = told(run_dir, apart)
     cores = range(CORES - apart)
     busy = [metrics[f"busy_share.{core:02d}"] for core in cores]
@@ -44,7 +44,7 @@ def test_its_own_processors_are_not_the_servers(apart: int, run_dir: Path) -> No
         assert metrics[f"misses_per_transaction.{level}"] == pytest.approx(misses / 180)
 
 
-def test_a_core_of_two_threads_is_busy_where_both_are(run_dir: Path) -> None:
+def test_core_with_two_threads_has_half_the_utilisation(run_dir: Path) -> None:
     alone = told(run_dir)[0]
     path = run_dir / "snapshots.jsonl"
     header, rest = path.read_text().split("\n", 1)

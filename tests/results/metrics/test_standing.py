@@ -37,19 +37,19 @@ COLD = WarmUp(1, 2, 0, {}, {}, None, 199, "not warm", ("too few sampling interva
         ),
     ],
 )
-def test_limits(cycles: float, law: float, reasons: tuple[str, ...]) -> None:
+def test_run_at_and_beyond_each_limit_is_judged(cycles: float, law: float, reasons: tuple[str, ...]) -> None:
     found = standing({"client_cycles": cycles, "interactive_law": law}, WARM)
     assert found.reasons == reasons
     assert found.verdict == ("not a result" if reasons else "result")
 
 
 @pytest.mark.parametrize(("chance", "result"), [(None, False), (0.0, False), (0.039, False), (0.041, True)])
-def test_what_chance_makes_of_the_law_is_allowed(chance: float | None, result: bool) -> None:
+def test_interactive_law_deviation_within_chance_is_valid(chance: float | None, result: bool) -> None:
     found = standing({"client_cycles": 6.0, "interactive_law": 1.08, "interactive_law_chance": chance}, WARM)
     assert (found.verdict == "result") == result
 
 
-def test_a_run_that_is_not_warm_is_none() -> None:
+def test_run_before_steady_state_is_invalid() -> None:
     found = standing({"client_cycles": 4.0, "interactive_law": 1.0}, COLD)
     assert found.reasons == ("not in steady state (too few sampling intervals; only 199 of 200 clients)",)
 
@@ -66,7 +66,7 @@ def test_a_run_that_is_not_warm_is_none() -> None:
         (9.0, None, 0),
     ],
 )
-def test_a_run_whose_simulated_time_is_wrong_is_none(error: float | None, epoch_us: float | None, reasons: int) -> None:
+def test_run_with_large_epoch_error_is_invalid(error: float | None, epoch_us: float | None, reasons: int) -> None:
     """With epochs of 100,000 cycles (222 microseconds), a contended mutex of eight threads had an error of 1.4."""
     metrics = {"client_cycles": 4.0, "interactive_law": 1.0, "epoch_error": error}
     assert len(standing(metrics, WARM, epoch_us=epoch_us).reasons) == reasons
@@ -84,7 +84,7 @@ def test_run_is_invalid_if_polling_processors_waited_wrongly(
 
 
 @pytest.mark.parametrize(("queued", "reasons"), [(None, 0), (0.0, 0), (0.5, 0), (0.51, 1)])
-def test_an_open_script_whose_passes_wait_is_none(queued: float | None, reasons: int) -> None:
+def test_open_loop_script_with_queued_passes_makes_the_run_invalid(queued: float | None, reasons: int) -> None:
     metrics = {"client_cycles": 4.0, "interactive_law": 1.0, "queued_share.IMAP": 0.1, "queued_share.POP3": queued}
     found = standing(metrics, WARM)
     assert len(found.reasons) == reasons
@@ -93,7 +93,7 @@ def test_an_open_script_whose_passes_wait_is_none(queued: float | None, reasons:
 
 
 @pytest.mark.parametrize("failed", [None, 0, 3])
-def test_a_mail_transport_that_puts_off_or_refuses_makes_it_none(failed: int | None) -> None:
+def test_failed_mail_deliveries_make_the_run_invalid(failed: int | None) -> None:
     metrics = {"client_cycles": 4.0, "interactive_law": 1.0, "mail_queue.mean": 900.0, "mail_put_off": failed}
     found = standing(metrics, WARM)
     assert found.reasons == (("the mail transport postponed or refused 3 deliveries",) if failed else ())
@@ -112,7 +112,7 @@ def test_a_mail_transport_that_puts_off_or_refuses_makes_it_none(failed: int | N
         (45, 188, 151, False),
     ],
 )
-def test_mail_that_piles_up_makes_it_none(accepted: int | None, begin: int, end: int, grew: bool) -> None:
+def test_growing_mail_queue_is_invalid_unless_allowed(accepted: int | None, begin: int, end: int, grew: bool) -> None:
     queue = {"mail_queue.begin": begin, "mail_queue.end": end, "mail_queue.accepted": accepted}
     metrics = {"client_cycles": 4.0, "interactive_law": 1.0, **queue}
     said = f"the mail queue grew by {end - begin} envelopes in the region, while {accepted} were accepted"
@@ -120,7 +120,7 @@ def test_mail_that_piles_up_makes_it_none(accepted: int | None, begin: int, end:
     assert standing(metrics, WARM, mail_may_wait=True).reasons == ()
 
 
-def test_where_there_are_no_clients_the_caches_alone_are_judged() -> None:
+def test_run_without_clients_is_judged_by_its_caches() -> None:
     assert standing({"client_cycles": None, "interactive_law": None}, WARM).verdict == "result"
 
 
@@ -142,7 +142,7 @@ def law(think_ns: float, job_ms: float, name: str = "interactive_law") -> object
     return REGISTRY[name].compute(Measurement(None, load))  # type: ignore[arg-type]
 
 
-def test_the_law_takes_the_regions_own_think_time_and_the_jobs_where_none_ended() -> None:
+def test_interactive_law_uses_measured_think_time_or_that_of_the_job() -> None:
     assert law(think_ns=1.5e9, job_ms=9000) == pytest.approx(1)
     assert law(think_ns=0, job_ms=1500) == pytest.approx(1)
 
@@ -168,7 +168,7 @@ def visits(random: Random, clients: int, seconds: float) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(("clients", "seconds"), [(20, 6.0), (20, 12.0), (80, 6.0)])
-def test_cut_off_think_times_scatter_the_law_by_as_much_as_is_said(clients: int, seconds: float) -> None:
+def test_interactive_law_scatters_by_the_estimated_chance(clients: int, seconds: float) -> None:
     random = Random(1)
     loads = [visits(random, clients, seconds) for _ in range(1000)]
     seen = [_of(load, "interactive_law") for load in loads]
@@ -183,10 +183,10 @@ def _of(load: dict[str, object], name: str) -> float:
     return value
 
 
-def test_what_the_region_cuts_off_is_littles_law_alone() -> None:
+def test_littles_law_counts_transactions_cut_off_by_the_region() -> None:
     assert law(think_ns=1.5e9, job_ms=1500, name="little_law") == pytest.approx(1.2)
 
 
-def test_the_headline_is_ten_shares_of_declared_metrics() -> None:
+def test_headline_has_ten_distinct_declared_metrics() -> None:
     assert len(HEADLINE) == len(set(HEADLINE)) == 10
     assert {name.partition(".")[0] for name in HEADLINE} <= set(REGISTRY)

@@ -52,7 +52,7 @@ def test_windows_that_do_not_move_are_warm() -> None:
     assert (found.verdict, found.reasons, found.compared) == ("warm", (), 3)
 
 
-def test_a_drift_of_two_points_is_not_warm_and_a_smaller_one_is_where_chance_may_have_made_it() -> None:
+def test_drift_of_two_points_is_not_warm_and_smaller_chance_drift_is() -> None:
     before = [0.295, 0.30, 0.305]
     moved = [*before, *before, *(share + 0.02 for share in before)]
     found = judged(moved, [0.7] * 9)
@@ -64,23 +64,23 @@ def test_a_drift_of_two_points_is_not_warm_and_a_smaller_one_is_where_chance_may
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_share_of_the_headline_is_watched(name: str) -> None:
+def test_drift_of_any_headline_share_is_reported(name: str) -> None:
     found = judge([window(0.3, 0.7, others={name: 0.5})] * 6 + [window(0.3, 0.7, others={name: 0.53})] * 3)
     assert found.reasons == (f"{NAMES[name]}: drift +3.0 points (limit 2)",)
 
 
-def test_no_share_of_the_headline_is_missing() -> None:
+def test_drift_test_watches_all_headline_shares() -> None:
     assert set(HEADLINE) - set(NAMES) == {"l2_mpki.all"}
 
 
-def test_a_share_without_a_denominator_is_not_judged() -> None:
+def test_share_without_denominator_is_not_judged() -> None:
     """A protocol without E has no blocks that could go from E to M."""
     without_e = replace(window(0.0, 0.7), watched={**window(0.0, 0.7).watched, "e_to_m_share": (0, 0)})
     found = judge([without_e] * 9)
     assert (found.verdict, found.drift_points["e_to_m_share"]) == ("warm", None)
 
 
-def test_the_shares_together_raise_a_false_alarm_about_one_time_in_twenty() -> None:
+def test_drift_test_over_all_shares_has_false_alarm_rate_below_a_tenth() -> None:
     draw = np.random.default_rng(4)
 
     def shares() -> dict[str, float]:
@@ -90,19 +90,19 @@ def test_the_shares_together_raise_a_false_alarm_about_one_time_in_twenty() -> N
     assert 0.0 < verdicts.count("not warm") / 300 < 0.1
 
 
-def test_a_small_drift_that_chance_does_not_explain_is_not_warm() -> None:
+def test_small_significant_drift_is_not_warm() -> None:
     found = judged([0.3] * 6 + [0.301] * 3, [0.7] * 9)
     assert found.reasons == ("E share: drift +0.1 points, more than chance",)
 
 
-def test_windows_that_scatter_too_much_say_nothing() -> None:
+def test_drift_of_scattered_windows_is_undecided() -> None:
     scattered = [0.25, 0.30, 0.35] * 3
     found = judged(scattered, [0.7] * 9)
     assert found.drift_points["e_share"] == pytest.approx(0)
     assert found.reasons == ("E share: drift undecided (standard error 5.8 points, limit 1)",)
 
 
-def test_more_windows_of_the_same_scatter_say_enough() -> None:
+def test_drift_of_many_scattered_windows_is_decided() -> None:
     assert judged([0.27, 0.30, 0.33] * 20, [0.7] * 60).verdict == "warm"
 
 
@@ -112,11 +112,11 @@ def test_eight_windows_are_too_few() -> None:
     assert judge([]).reasons == reasons
 
 
-def test_the_first_third_does_not_count() -> None:
+def test_drift_test_ignores_the_first_third() -> None:
     assert judged([0.1, 0.2, 0.25, *[0.3] * 6], [0.9, 0.8, 0.75, *[0.7] * 6]).verdict == "warm"
 
 
-def test_a_window_cut_short_is_left_out() -> None:
+def test_window_shorter_than_half_the_usual_length_is_left_out() -> None:
     settled = [window(0.3, 0.7)] * 9
     assert judge([*settled, window(0.9, 0.1, instructions=499)]).verdict == "warm"
     assert judge([*settled, window(0.9, 0.1, instructions=500)]).verdict == "not warm"
@@ -131,17 +131,17 @@ def test_caches_that_still_fill_up_are_not_warm(left: int, warm: bool) -> None:
     assert warm or found.reasons == ("caches not full: 2.0% of the last fills went to empty frames (limit 2%)",)
 
 
-def test_an_engine_that_does_not_balance_them_is_not_asked() -> None:
+def test_warm_up_without_eviction_counts_is_judged_by_its_drift() -> None:
     assert judge([replace(window(0.3, 0.7), left=None)] * 9).verdict == "warm"
 
 
-def test_a_wider_limit_allows_half_of_it_as_error() -> None:
+def test_wider_drift_limit_allows_half_of_the_limit_as_standard_error() -> None:
     scattered = [window(share, 0.7) for share in [0.25, 0.30, 0.35] * 3]
     assert judge(scattered, limit=11.0).reasons == ("E share: drift undecided (standard error 5.8 points, limit 5.5)",)
     assert judge(scattered, limit=12.0).verdict == "warm"
 
 
-def test_every_client_must_have_finished_a_transaction() -> None:
+def test_warm_up_without_a_transaction_of_each_client_is_not_warm() -> None:
     settled = [window(0.3, 0.7)] * 9
     found = judge(settled, clients=200, finished=199)
     assert found.verdict == "not warm"
@@ -150,7 +150,7 @@ def test_every_client_must_have_finished_a_transaction() -> None:
     assert judge(settled, clients=200, finished=None).verdict == "warm"  # nobody counted
 
 
-def test_the_drifts_standard_error_is_that_of_the_difference_of_two_means() -> None:
+def test_drift_standard_error_is_that_of_a_difference_of_means() -> None:
     draw = np.random.default_rng(1)
     found = drift([window(0.3, share) for share in noisy(np.full(2000, 0.7), 0.03, draw)], MEMORY)
     assert found is not None
@@ -158,7 +158,7 @@ def test_the_drifts_standard_error_is_that_of_the_difference_of_two_means() -> N
 
 
 @pytest.mark.parametrize("correlation", [0.0, 0.3, 0.6])
-def test_no_drift_is_called_significant_about_one_time_in_twenty(correlation: float) -> None:
+def test_constant_share_is_called_drifting_one_time_in_twenty(correlation: float) -> None:
     draw = np.random.default_rng(2)
     alarms = [
         found.significant()
@@ -168,7 +168,7 @@ def test_no_drift_is_called_significant_about_one_time_in_twenty(correlation: fl
     assert 0.01 < np.mean(alarms) < 0.11
 
 
-def test_a_drift_at_the_limit_is_seldom_called_warm() -> None:
+def test_drift_at_the_limit_is_seldom_called_warm() -> None:
     """Caches that still fill: at the error that is allowed the truth of two points passes half of the time at most,
     twice as much never."""
     draw = np.random.default_rng(3)

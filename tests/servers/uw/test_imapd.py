@@ -44,7 +44,7 @@ def test_header_and_body_are_those_of_the_file(server: UwServer) -> None:
         assert int(size.split()[-1].rstrip(b")")) == len(header) + len(body)
 
 
-def test_only_a_body_that_is_not_peeked_at_is_seen(server: UwServer) -> None:
+def test_fetched_body_sets_seen_flag_unless_peeked(server: UwServer) -> None:
     client = server.connect()
     client.select()
     ok(client.store("1", "-FLAGS", "(\\Seen)"))
@@ -56,7 +56,7 @@ def test_only_a_body_that_is_not_peeked_at_is_seen(server: UwServer) -> None:
     assert b"\\Seen" in ok(client.fetch("1", "FLAGS"))[0]
 
 
-def test_store_and_expunge_remove(server: UwServer) -> None:
+def test_store_and_expunge_remove_messages(server: UwServer) -> None:
     path = server.home() / "inbox"
     before = messages(path)
     client = server.connect()
@@ -82,7 +82,7 @@ def test_close_expunges_and_another_select_does_not(server: UwServer) -> None:
     assert messages(path) == before[2:]
 
 
-def test_copy_appends(server: UwServer) -> None:
+def test_copy_appends_messages_to_the_target(server: UwServer) -> None:
     folder = next((server.home() / "mail").iterdir())
     source, target = messages(server.home() / "inbox"), messages(folder)
     client = server.connect()
@@ -156,14 +156,14 @@ def test_bad_syntax_gets_bad_and_the_session_goes_on(server: UwServer) -> None:
     assert raw(client, b"NOOP").startswith(b"x1 OK ")
 
 
-def test_a_wrong_password_is_refused(server: UwServer) -> None:
+def test_wrong_password_is_refused(server: UwServer) -> None:
     client = server.connect()
     client.logout()
     with pytest.raises(imaplib.IMAP4.error, match="Wrong user or password"):
         imaplib.IMAP4_SSL("127.0.0.1", server.imap, ssl_context=client.ssl_context).login("user001", "other")
 
 
-def test_an_examined_mailbox_is_not_changed(server: UwServer) -> None:
+def test_examined_mailbox_is_not_changed(server: UwServer) -> None:
     path = server.home() / "inbox"
     before = path.read_bytes()
     client = server.connect()
@@ -175,7 +175,7 @@ def test_an_examined_mailbox_is_not_changed(server: UwServer) -> None:
     assert path.read_bytes() == before
 
 
-def test_another_session_takes_the_mailbox(server: UwServer) -> None:
+def test_newer_session_takes_the_mailbox_from_the_older_session(server: UwServer) -> None:
     """As UW's imapd: the newer session gets the mailbox, the older one ends."""
     older, newer = server.connect(), server.connect()
     older.select()
@@ -201,7 +201,7 @@ def test_sessions_do_not_outlive_a_server_that_is_killed(server: UwServer) -> No
     assert client.readline().startswith(b"* BYE ")
 
 
-def test_a_client_that_hangs_up_ends_its_process_quietly(server: UwServer) -> None:
+def test_disconnected_client_ends_its_process_without_message(server: UwServer) -> None:
     client = server.connect()
     client.select()
     client.sock.shutdown(socket.SHUT_RDWR)
@@ -223,13 +223,13 @@ def test_a_client_that_hangs_up_ends_its_process_quietly(server: UwServer) -> No
         (["--passwd", "/dev/null", "--cert", "/dev/null", "--key", "/dev/null"], "/dev/null is not a certificate"),
     ],
 )
-def test_a_wrong_start_is_one_sentence(options: list[str], message: str) -> None:
+def test_malformed_imapd_options_are_refused_in_one_sentence(options: list[str], message: str) -> None:
     done = subprocess.run([IMAPD, *options], capture_output=True, text=True, check=False)
     assert done.returncode in (1, 2)
     assert done.stderr.startswith(f"s80-uw-imapd: {message}")
 
 
-def test_a_port_in_use_is_one_sentence(server: UwServer, tmp_path: Path) -> None:
+def test_port_in_use_is_refused_in_one_sentence(server: UwServer, tmp_path: Path) -> None:
     listen = f"127.0.0.1:{server.imap}"
     command = [str(IMAPD), "--listen", listen, "--mail", "/x/%u", "--passwd", str(tmp_path / "passwd")]
     command += ["--cert", str(tmp_path / "cert.pem"), "--key", str(tmp_path / "key.pem")]

@@ -37,7 +37,7 @@ def good_result(outcome: Outcome) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("mix", ["imapb", "imape"])
-def test_both_mixes_without_an_error(mix: str, mail_system: UwServer, tmp_path: Path) -> None:
+def test_imap_mix_runs_without_error(mix: str, mail_system: UwServer, tmp_path: Path) -> None:
     workload = load_workload(mix).model_copy(update={"incoming_per_s": 2.0})
     result = good_result(run(mail_system, tmp_path, workload))
     for name, share in expected_mix(load_workload(mix)).items():
@@ -45,7 +45,7 @@ def test_both_mixes_without_an_error(mix: str, mail_system: UwServer, tmp_path: 
     assert result["incoming"]["messages"] > 0
 
 
-def test_every_type_of_transaction_is_good(mail_system: UwServer, tmp_path: Path) -> None:
+def test_transaction_types_all_succeed(mail_system: UwServer, tmp_path: Path) -> None:
     """All ten equally often, so that none is missing by chance."""
     equally = dict.fromkeys(Imap.WHAT, 10.0)
     workload = load_workload("imape").model_copy(update={"driver": "independent", "mix_percent": equally})
@@ -55,7 +55,7 @@ def test_every_type_of_transaction_is_good(mail_system: UwServer, tmp_path: Path
     )
 
 
-def test_a_delivery_arrives_in_a_selected_inbox(server: UwServer) -> None:
+def test_delivery_arrives_in_a_selected_inbox(server: UwServer) -> None:
     client = server.connect()
     before = count(client, "INBOX")
     done = server.deliver(b"From mta@s80.example Mon Jan  1 00:00:00 2001\nSubject: new one\n\nHello\n.\n")
@@ -78,7 +78,7 @@ def test_deliveries_and_sessions_share_an_inbox(server: UwServer) -> None:
     assert count(client, "INBOX") == before + 10
 
 
-def test_a_delivery_to_nobody_is_one_sentence(server: UwServer) -> None:
+def test_delivery_to_unknown_user_is_refused_in_one_sentence(server: UwServer) -> None:
     done = server.deliver(b"Subject: x\n\nx\n", "user999")
     assert done.returncode == 67  # EX_NOUSER
     assert done.stderr.count("\n") == 1

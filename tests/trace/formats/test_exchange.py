@@ -77,7 +77,7 @@ def test_files_without_ticks_are_merged_in_turn() -> None:
     assert exchange.merge(parts, timed=False)["line"].tolist() == [0, 10, 20, 1, 11, 21]
 
 
-def test_an_access_across_lines_touches_both() -> None:
+def test_access_across_two_lines_touches_both_lines() -> None:
     address, size = np.array([3 * 128 + 100, 640], np.uint64), np.array([60, 4], np.uint64)
     line, owner = exchange.lines_of(address, size, LINE_BYTES, "x")
     assert line.tolist() == [3, 4, 5]
@@ -93,7 +93,7 @@ def test_packets_are_what_protocol_buffers_would_write() -> None:
     )
 
 
-def test_a_champsim_record_is_64_bytes_with_the_load_first() -> None:
+def test_champsim_record_has_64_bytes_and_the_load_first() -> None:
     record = CHAMPSIM.encode(make(0, [Op.IFETCH, Op.LOAD], [1, 2]), LINE_BYTES)[64:]
     assert len(record) == 64
     assert int.from_bytes(record[:8], "little") == LINE_BYTES + 4
@@ -118,12 +118,12 @@ def test_a_champsim_record_is_64_bytes_with_the_load_first() -> None:
         (DIN, b"0 100\n0 8000000000\n", "access 1 has the address 0x8000000000, beyond 0x7fffffff80"),
     ],
 )
-def test_what_is_wrong_is_told(form: Format, content: bytes, complaint: str) -> None:
+def test_malformed_trace_file_is_refused(form: Format, content: bytes, complaint: str) -> None:
     with pytest.raises(UserError, match=complaint):
         form.decode(content, LINE_BYTES, "the file")
 
 
-def test_the_highest_line_is_still_carried(tmp_path: Path) -> None:
+def test_highest_line_number_survives_export(tmp_path: Path) -> None:
     for form in (GEM5, CHAMPSIM, DIN):
         back = there_and_back(make(31, Op.STORE, [LAST_LINE]), form, tmp_path / form.name)
         assert back["line"].tolist() == [LAST_LINE]
@@ -139,14 +139,14 @@ def test_processors_follow_names_or_places() -> None:
         exchange.processors_of([Path("cpu32.din")])
 
 
-def test_a_truncated_compressed_file_is_refused(drawn: Order, tmp_path: Path) -> None:
+def test_truncated_compressed_trace_is_refused(drawn: Order, tmp_path: Path) -> None:
     path = exchange.export(drawn, GEM5, tmp_path, LINE_BYTES, compress=True)[0]
     path.write_bytes(path.read_bytes()[:-10])
     with pytest.raises(UserError, match="cannot be decompressed"):
         exchange.load([path], GEM5, LINE_BYTES)
 
 
-def test_an_order_has_16_byte_records() -> None:
+def test_order_has_16_byte_records() -> None:
     assert DTYPE.itemsize == 16
     assert np.frombuffer(make(1, Op.STORE, [5], 9).tobytes(), np.uint8).tolist() == [9] + 7 * [0] + [
         5,
