@@ -46,7 +46,7 @@ def test_text_trace_gives_header_accesses_and_comments() -> None:
         ("0 move 0x10", "`move` is not an operation: allowed are ifetch, load, store"),
         ("0 fetch 0x10", r"`fetch` is not an operation: did you mean ifetch\? \(allowed are ifetch, load, store\)"),
         ("x load 0x10", "the processor `x`"),
-        ("32 load 0x10", "the processor `32`"),
+        ("256 load 0x10", "the processor `256`"),
         ("0 load 10h", "the address `10h`"),
         ("0 load -5", "the address `-5`"),
     ],

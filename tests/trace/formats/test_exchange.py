@@ -135,8 +135,8 @@ def test_processors_follow_names_or_places() -> None:
     assert exchange.processors_of([Path("a.din"), Path("cpu07.din")]) == [0, 1]
     with pytest.raises(UserError, match="mean processor 3"):
         exchange.processors_of([Path("cpu03.din"), Path("cpu3.trc")])
-    with pytest.raises(UserError, match="belongs to processor 32, but"):
-        exchange.processors_of([Path("cpu32.din")])
+    with pytest.raises(UserError, match="belongs to processor 256, but"):
+        exchange.processors_of([Path("cpu256.din")])
 
 
 def test_truncated_compressed_trace_is_refused(drawn: Order, tmp_path: Path) -> None:
