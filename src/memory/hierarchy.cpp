@@ -30,6 +30,20 @@ Machine spare_machine(Machine machine, Spares spares) {
 
 }  // namespace
 
+// Before its use below: clang 14 does not instantiate it later.
+template <class Caches>
+void Hierarchy::beyond_l1(Hierarchy& self, const Access& a, Cache::Slot slot, Outcome& outcome) {
+    Statistics& stats = self.stats_;
+    if (!slot) {
+        ++stats.kind(Stat::l1_misses, a.core, a.context, a.kind);
+    }
+    ++stats.kind(Stat::l2_accesses, a.core, a.context, a.kind);
+    static_cast<Caches&>(*self.private_).access(a, slot, *self.home_, outcome);
+    if (self.prefetcher_) [[unlikely]] {
+        self.prefetch(a, outcome);
+    }
+}
+
 Hierarchy::Hierarchy(const Machine& machine, const Protocol& protocol, std::size_t lines, Spares spares)
     : machine_(with_spares(machine, spares)),
       protocol_(protocol),
@@ -71,19 +85,6 @@ void Hierarchy::no_such_way(unsigned way) const {
     throw Error("an L1-filtered epoch names way " + std::to_string(way) + " of an L1, but machine " +
                 machine_.name + " has only " + std::to_string(machine_.l1i.ways) + " (L1I) and " +
                 std::to_string(machine_.l1d.ways) + " (L1D): the capture is of another machine");
-}
-
-template <class Caches>
-void Hierarchy::beyond_l1(Hierarchy& self, const Access& a, Cache::Slot slot, Outcome& outcome) {
-    Statistics& stats = self.stats_;
-    if (!slot) {
-        ++stats.kind(Stat::l1_misses, a.core, a.context, a.kind);
-    }
-    ++stats.kind(Stat::l2_accesses, a.core, a.context, a.kind);
-    static_cast<Caches&>(*self.private_).access(a, slot, *self.home_, outcome);
-    if (self.prefetcher_) [[unlikely]] {
-        self.prefetch(a, outcome);
-    }
 }
 
 void Hierarchy::prefetch(const Access& a, const Outcome& outcome) {
