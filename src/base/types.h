@@ -18,15 +18,15 @@ inline constexpr unsigned kKinds = 4;
 enum class Privilege : std::uint8_t { user, kernel };
 inline constexpr unsigned kPrivileges = 2;
 
-/// Process class (`Party`) of an instruction: the class of the process that runs it, or that was interrupted
+/// Process class of an instruction: the class of the process that runs it, or that was interrupted
 /// by it. The paper measures the class `session`.
-enum class Party : std::uint8_t { session, delivery, loadgen, idle, kernel, other };
-inline constexpr unsigned kParties = 6;
+enum class ProcessClass : std::uint8_t { session, delivery, loadgen, idle, kernel, other };
+inline constexpr unsigned kProcessClasses = 6;
 
-/// Kernel entry cause (`Entry`) of the code that runs: the event by which the kernel was last entered. Three
+/// Kernel entry cause of the code that runs: the event by which the kernel was last entered. Three
 /// values are not causes. user: user code. kernel_thread: code of a kernel thread, which has no entry cause.
 /// unknown: the guest's kernel layout was not available.
-enum class Entry : std::uint8_t {
+enum class KernelEntry : std::uint8_t {
     user,
     system_call,
     fault,
@@ -40,7 +40,7 @@ enum class Entry : std::uint8_t {
 inline constexpr unsigned kEntries = 9;
 
 /// Index of the statistics by privilege and process class: `dims.privilege` x `dims.class`.
-inline constexpr unsigned kGroups = kPrivileges * kParties;
+inline constexpr unsigned kGroups = kPrivileges * kProcessClasses;
 
 /// Process class and kernel entry cause of the running code in one small number, the index of the statistics
 /// by both.
@@ -48,24 +48,24 @@ struct Context {
     std::uint8_t value = 0;
     constexpr Context() = default;
     constexpr explicit Context(std::uint8_t v) : value(v) {}
-    constexpr Context(Party t, Entry e)
+    constexpr Context(ProcessClass t, KernelEntry e)
         : value(static_cast<std::uint8_t>(static_cast<unsigned>(t) * kEntries + static_cast<unsigned>(e))) {}
     /// For traces without kernel entry causes.
-    constexpr Context(Privilege p, Party t)
-        : Context(t, p == Privilege::user ? Entry::user : Entry::unknown) {}
+    constexpr Context(Privilege p, ProcessClass t)
+        : Context(t, p == Privilege::user ? KernelEntry::user : KernelEntry::unknown) {}
 
-    constexpr Party party() const { return static_cast<Party>(value / kEntries); }
-    constexpr Entry entry() const { return static_cast<Entry>(value % kEntries); }
+    constexpr ProcessClass process_class() const { return static_cast<ProcessClass>(value / kEntries); }
+    constexpr KernelEntry entry() const { return static_cast<KernelEntry>(value % kEntries); }
     constexpr unsigned group() const { return kGroup[value]; }
 
 private:
-    static const std::array<std::uint8_t, kParties * kEntries> kGroup;
+    static const std::array<std::uint8_t, kProcessClasses * kEntries> kGroup;
 };
-inline constexpr unsigned kContexts = kParties * kEntries;
+inline constexpr unsigned kContexts = kProcessClasses * kEntries;
 inline constexpr std::array<std::uint8_t, kContexts> Context::kGroup = [] {
     std::array<std::uint8_t, kContexts> group{};
     for (unsigned c = 0; c < kContexts; ++c) {
-        group[c] = static_cast<std::uint8_t>((c % kEntries == 0 ? 0 : kParties) + c / kEntries);
+        group[c] = static_cast<std::uint8_t>((c % kEntries == 0 ? 0 : kProcessClasses) + c / kEntries);
     }
     return group;
 }();

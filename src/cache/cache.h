@@ -23,7 +23,7 @@ struct Block {
     /// need not search the L1s.
     bool was_in_l1i : 1 = false;
     bool was_in_l1d : 1 = false;
-    std::uint8_t party : 3 = 0;  ///< process class (`Party`) that brought it into the core
+    std::uint8_t process_class : 3 = 0;  ///< process class that brought it into the core
 };
 static_assert(sizeof(Block) == 2);
 

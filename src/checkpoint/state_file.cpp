@@ -138,7 +138,8 @@ private:
 
 }  // namespace
 
-void save_state(const std::string& path, Hierarchy& hierarchy, const Player& player, const Extra& extra) {
+void save_state(const std::string& path, Hierarchy& hierarchy, const TimingMerger& merger,
+                const Extra& extra) {
     const std::string partial = path + ".partial";
     File file(std::fopen(partial.c_str(), "wb"));
     if (!file) {
@@ -150,7 +151,7 @@ void save_state(const std::string& path, Hierarchy& hierarchy, const Player& pla
     hierarchy.each_contents([&](std::span<std::byte> contents) { writer.list(contents); });
     writer.list(hierarchy.stats().all());
     writer.list(hierarchy.remembered());
-    Extra words = player.state();
+    Extra words = merger.state();
     const Extra section = hierarchy.state();
     words.insert(words.end(), section.begin(), section.end());
     writer.list(words);
@@ -160,7 +161,7 @@ void save_state(const std::string& path, Hierarchy& hierarchy, const Player& pla
     std::filesystem::rename(partial, path);
 }
 
-Extra load_state(const std::string& path, Hierarchy& hierarchy, Player& player) {
+Extra load_state(const std::string& path, Hierarchy& hierarchy, TimingMerger& merger) {
     File file(std::fopen(path.c_str(), "rb"));
     if (!file) {
         throw Error("cannot read " + path + ": " + std::strerror(errno));
@@ -182,13 +183,13 @@ Extra load_state(const std::string& path, Hierarchy& hierarchy, Player& player) 
     reader.fill(hierarchy.stats().all());
     std::vector<Line> remembered;
     reader.list(remembered);
-    Extra words;  // the player's, then the hierarchy's
+    Extra words;  // the merger's, then the hierarchy's
     reader.list(words);
     Extra extra;
     reader.list(extra);
     reader.finish();
     try {
-        hierarchy.set_state(player.set_state(words));
+        hierarchy.set_state(merger.set_state(words));
     } catch (const Error& e) {
         reader.fail(e.what());
     }

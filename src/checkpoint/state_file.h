@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "memory/hierarchy.h"
-#include "timing/player.h"
+#include "timing/merger.h"
 
 namespace s80::model {
 
@@ -14,10 +14,11 @@ namespace s80::model {
 using Extra = std::vector<std::uint64_t>;
 
 /// Writes under a temporary name and renames the file when it is complete. Throws Error.
-void save_state(const std::string& path, Hierarchy& hierarchy, const Player& player, const Extra& extra);
+void save_state(const std::string& path, Hierarchy& hierarchy, const TimingMerger& merger,
+                const Extra& extra);
 
 /// Reads a file of save_state for the same machine and protocol. Throws Error that names the file if it is
 /// truncated, corrupt or of another geometry.
-Extra load_state(const std::string& path, Hierarchy& hierarchy, Player& player);
+Extra load_state(const std::string& path, Hierarchy& hierarchy, TimingMerger& merger);
 
 }  // namespace s80::model

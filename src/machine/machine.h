@@ -58,7 +58,7 @@ struct Machine {
     double issue_share = 1.0;  ///< issue rate of each of a core's two threads while both issue
     double base_cpi = 1.0;
     unsigned quantum_cycles = 200;
-    unsigned filter_instructions = 1'000;  ///< a filter interval (plugin/lane.h)
+    unsigned filter_instructions = 1'000;  ///< a filter interval (plugin/vcpu.h)
     unsigned epoch_cycles = 20'000;        ///< simulated cycles of a running processor in an epoch
 
     Keys keys;  ///< the file, for parts that read keys of their own

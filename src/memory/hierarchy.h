@@ -42,8 +42,8 @@ public:
 
     /// Sets the time of the following accesses, in 1/256 cycle since the model was switched on.
     void now(std::int64_t moment) { home_->now(moment); }
-    /// An epoch (`Window`) has ended. The next one begins at that time.
-    void window_ended(std::int64_t next) { home_->epoch_ended(next); }
+    /// An epoch has ended. The next one begins at that time.
+    void epoch_ended(std::int64_t next) { home_->epoch_ended(next); }
 
     /// Performs one access of a core.
     Outcome access(unsigned core, Line line, Kind kind, Context context) {
@@ -79,7 +79,7 @@ public:
     };
     L1s l1s(unsigned core) const { return {cores_[core].l1i, cores_[core].l1d}; }
 
-    /// One access of an L1-filtered epoch (`placed`, window.h). It finds or fills the given way of its L1.
+    /// One access of an L1-filtered epoch (`placed`, epoch.h). It finds or fills the given way of its L1.
     /// Throws Error if the L1 has no such way.
     Outcome access_placed(unsigned core, Line line, Kind kind, Context context, unsigned way) {
         Cache& l1 = cores_[core].l1(kind);

@@ -6,16 +6,16 @@
 
 namespace s80::model {
 
-std::uint64_t time_ns(const Player& player, std::uint64_t clock_hz, std::int64_t clock) {
+std::uint64_t time_ns(const TimingMerger& merger, std::uint64_t clock_hz, std::int64_t clock) {
     constexpr double kPartsOfCycle = 256;
     constexpr double kNs = 1e9;
     const double cycles = static_cast<double>(std::max<std::int64_t>(clock, 0)) / kPartsOfCycle;
-    return player.clock_ns() + static_cast<std::uint64_t>(cycles * kNs / static_cast<double>(clock_hz));
+    return merger.clock_ns() + static_cast<std::uint64_t>(cycles * kNs / static_cast<double>(clock_hz));
 }
 
-Attribution::Attribution(const Hierarchy& hierarchy, const Player& player, Sink sink)
+Attribution::Attribution(const Hierarchy& hierarchy, const TimingMerger& merger, Sink sink)
     : hierarchy_(hierarchy),
-      player_(player),
+      merger_(merger),
       sink_(std::move(sink)),
       number_memory_(hierarchy.lines() * sizeof(std::uint32_t), "the log of misses"),
       ever_memory_(hierarchy.lines() * sizeof(CoreSet), "the log of misses"),
@@ -48,10 +48,10 @@ void Attribution::start() {
     }
 }
 
-void Attribution::end(const Window& window) {
-    if (window.mark == Mark::measure_begin) {
+void Attribution::end(const Epoch& epoch) {
+    if (epoch.mark == Mark::measure_begin) {
         start();
-    } else if (window.mark == Mark::measure_end && active_) {
+    } else if (epoch.mark == Mark::measure_end && active_) {
         active_ = false;
     }
 }
@@ -65,7 +65,7 @@ void Attribution::event(unsigned processor, const Event& event, std::int64_t clo
     if (!active_ || !event.is_access()) {
         return;
     }
-    const Stream& stream = window_->streams[processor];
+    const Stream& stream = epoch_->streams[processor];
     event_ = &event;
     note_ = &stream.notes[static_cast<std::size_t>(&event - stream.events.data())];
     processor_ = processor;
@@ -147,7 +147,7 @@ void Attribution::stored(unsigned core, Line line) {
 Miss Attribution::request(unsigned core, const Outcome& outcome) const {
     const Machine& machine = hierarchy_.machine();
     Miss miss;
-    miss.time_ns = time_ns(player_, machine.clock_hz, clock_);
+    miss.time_ns = time_ns(merger_, machine.clock_hz, clock_);
     miss.pc = note_->pc;
     miss.address = note_->address;
     miss.physical = static_cast<std::uint64_t>(event_->line) * machine.line_bytes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Miss attribution: records each bus request with its task, address, reason, and the bytes of the line that
-// other cores have written since. It observes the timing merger (`Player`) and changes nothing.
+// other cores have written since. It observes the timing merger (`TimingMerger`) and changes nothing.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include "cache/shadow.h"
 #include "coherence/outcome.h"
 #include "memory/hierarchy.h"
-#include "timing/player.h"
+#include "timing/merger.h"
 
 namespace s80::model {
 
@@ -31,7 +31,7 @@ constexpr std::uint64_t granule_bytes(std::uint64_t line_bytes) {
 }
 
 /// Simulated time of a processor's clock (1/256 cycle since the epoch began) in the epoch that is played.
-std::uint64_t time_ns(const Player& player, std::uint64_t clock_hz, std::int64_t clock);
+std::uint64_t time_ns(const TimingMerger& merger, std::uint64_t clock_hz, std::int64_t clock);
 
 /// One request, in the layout of the log (docs/reference/interfaces/miss-log.md).
 struct Miss {
@@ -66,11 +66,11 @@ public:
     /// Passes the requests of `hierarchy` between the marks measure_begin and measure_end to `sink`. There
     /// may be several such regions. The streams of the epochs must have notes. All arguments must outlive
     /// this object.
-    Attribution(const Hierarchy& hierarchy, const Player& player, Sink sink);
+    Attribution(const Hierarchy& hierarchy, const TimingMerger& merger, Sink sink);
 
-    void begin(const Window& window) override { window_ = &window; }
+    void begin(const Epoch& epoch) override { epoch_ = &epoch; }
     void event(unsigned processor, const Event& event, std::int64_t clock) override;
-    void end(const Window& window) override;
+    void end(const Epoch& epoch) override;
 
     void beyond_l1(const Outcome& outcome) override;
 
@@ -92,11 +92,11 @@ private:
     Miss request(unsigned core, const Outcome& outcome) const;
 
     const Hierarchy& hierarchy_;
-    const Player& player_;
+    const TimingMerger& merger_;
     const Sink sink_;
     bool active_ = false;
     std::uint64_t regions_ = 0;
-    const Window* window_ = nullptr;
+    const Epoch* epoch_ = nullptr;
 
     // The access in progress.
     const Event* event_ = nullptr;

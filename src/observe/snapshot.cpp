@@ -35,7 +35,7 @@ std::string header(const Hierarchy& hierarchy) {
                       ",\"threads_per_core\":" + std::to_string(m.threads_per_core) +
                       ",\"memory_banks\":" + std::to_string(m.bandwidth.banks) +
                       ",\"base_cpi\":" + std::to_string(m.base_cpi) +
-                      ",\"longest_lead_ns\":" + std::to_string(Player::longest_lead_ns(m)) +
+                      ",\"longest_lead_ns\":" + std::to_string(TimingMerger::longest_lead_ns(m)) +
                       ",\"protocol\":" + quoted(hierarchy.protocol().name()) + ",\"dims\":{";
     for (unsigned d = 1; d <= static_cast<unsigned>(kLastDim); ++d) {
         const auto dim = static_cast<Dim>(d);
@@ -57,7 +57,7 @@ std::string header(const Hierarchy& hierarchy) {
 const char* mark_name(Mark mark) {
     switch (mark) {
         case Mark::load_begin: return "load_begin";
-        case Mark::window: return "window";
+        case Mark::interval: return "window";
         case Mark::measure_begin: return "measure_begin";
         case Mark::measure_end: return "measure_end";
         default: return "exit";
@@ -79,15 +79,15 @@ SnapshotWriter::~SnapshotWriter() {
     std::fclose(file_);
 }
 
-void SnapshotWriter::write(const Window& window, const Player& player, const Statistics& stats) {
-    if (window.mark == Mark::none) {
+void SnapshotWriter::write(const Epoch& epoch, const TimingMerger& merger, const Statistics& stats) {
+    if (epoch.mark == Mark::none) {
         return;
     }
-    std::string line = "{\"mark\":" + quoted(mark_name(window.mark)) +
-                       ",\"index\":" + std::to_string(window.index) +
-                       ",\"instructions\":" + std::to_string(window.instructions) +
-                       ",\"clock_ns\":" + std::to_string(player.clock_ns()) +
-                       ",\"idle_ns\":" + std::to_string(player.idle_ns()) + ",\"values\":{";
+    std::string line = "{\"mark\":" + quoted(mark_name(epoch.mark)) +
+                       ",\"index\":" + std::to_string(epoch.index) +
+                       ",\"instructions\":" + std::to_string(epoch.instructions) +
+                       ",\"clock_ns\":" + std::to_string(merger.clock_ns()) +
+                       ",\"idle_ns\":" + std::to_string(merger.idle_ns()) + ",\"values\":{";
     for (unsigned s = 0; s < kStats; ++s) {
         const auto stat = static_cast<Stat>(s);
         line += s == 0 ? "" : ",";
@@ -95,14 +95,14 @@ void SnapshotWriter::write(const Window& window, const Player& player, const Sta
                 array(stats.values(stat), [](std::uint64_t v) { return std::to_string(v); });
     }
     line += '}';
-    if (window.clients_finished) {
-        line += ",\"clients_finished\":" + std::to_string(*window.clients_finished);
+    if (epoch.clients_finished) {
+        line += ",\"clients_finished\":" + std::to_string(*epoch.clients_finished);
     }
     if (!watched_.empty()) {
         line += ",\"guest\":{";
         for (std::size_t i = 0; i < watched_.size(); ++i) {
             line += i == 0 ? "" : ",";
-            line += quoted(watched_[i]) + ':' + std::to_string(window.watched.at(i));
+            line += quoted(watched_[i]) + ':' + std::to_string(epoch.watched.at(i));
         }
         line += '}';
     }

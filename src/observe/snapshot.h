@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "stream/window.h"
-#include "timing/player.h"
+#include "stream/epoch.h"
+#include "timing/merger.h"
 
 namespace s80::model {
 
@@ -22,7 +22,7 @@ public:
     SnapshotWriter& operator=(const SnapshotWriter&) = delete;
 
     /// Writes the snapshot that the epoch's mark asks for, if any, and flushes it.
-    void write(const Window& window, const Player& player, const Statistics& stats);
+    void write(const Epoch& epoch, const TimingMerger& merger, const Statistics& stats);
 
 private:
     void put(const std::string& line);

@@ -9,24 +9,24 @@ using model::Event;
 using model::Kind;
 using model::Wait;
 
-AccessOrder::AccessOrder(const model::TimeRules& rules, const Lanes& lanes, EpochWriter& writer,
+AccessOrder::AccessOrder(const model::TimeRules& rules, const VcpuList& vcpus, EpochWriter& writer,
                          std::size_t lines)
     : rules_(rules),
-      lanes_(lanes),
+      vcpus_(vcpus),
       writer_(writer),
       conflicts_(lines, writer),
-      edges_(lanes.size(), Edges{{}, std::vector<std::uint32_t>(lanes.size(), 0), 0}) {}
+      edges_(vcpus.size(), Edges{{}, std::vector<std::uint32_t>(vcpus.size(), 0), 0}) {}
 
-Conflicts::Found AccessOrder::access(Lane& lane, model::Line line, Kind kind) {
-    const auto expected = static_cast<std::uint32_t>(lane.stream.position());
-    const Conflicts::Found found = kind == Kind::store ? conflicts_.store(lane.processor, line, expected)
-                                                       : conflicts_.load(lane.processor, line);
+Conflicts::Found AccessOrder::access(Vcpu& vcpu, model::Line line, Kind kind) {
+    const auto expected = static_cast<std::uint32_t>(vcpu.stream.position());
+    const Conflicts::Found found = kind == Kind::store ? conflicts_.store(vcpu.processor, line, expected)
+                                                       : conflicts_.load(vcpu.processor, line);
     if (found.storer != Conflicts::Found::kNobody || found.storer_before != Conflicts::Found::kNobody ||
         !found.readers.empty()) [[unlikely]] {
-        order(lane, line, found);
+        order(vcpu, line, found);
     }
-    writer_.add(lane, Event::access(kind, line));
-    const auto position = static_cast<std::uint32_t>(lane.stream.position()) - 1;
+    writer_.add(vcpu, Event::access(kind, line));
+    const auto position = static_cast<std::uint32_t>(vcpu.stream.position()) - 1;
     if (kind == Kind::store && position != expected) [[unlikely]] {
         conflicts_.moved(line, position);
     }
@@ -34,56 +34,56 @@ Conflicts::Found AccessOrder::access(Lane& lane, model::Line line, Kind kind) {
 }
 
 /// The access comes after those that it conflicts with.
-void AccessOrder::order(Lane& lane, model::Line line, const Conflicts::Found& found) {
+void AccessOrder::order(Vcpu& vcpu, model::Line line, const Conflicts::Found& found) {
     if (found.storer != Conflicts::Found::kNobody) {
-        const Wait kind = lane.slice.paused ? Wait::later : Wait::transfer;
+        const Wait kind = vcpu.slice.paused ? Wait::later : Wait::transfer;
         bool written = rules_.charges_without_edge;
-        if (lane.slice.paused && !lane.slice.poll_stored) {
-            written |= wait_for(lane, {found.storer, found.first_at, Wait::store});
+        if (vcpu.slice.paused && !vcpu.slice.poll_stored) {
+            written |= wait_for(vcpu, {found.storer, found.first_at, Wait::store});
         }
-        written |= wait_for(lane, {found.storer, found.stored_at, kind});
+        written |= wait_for(vcpu, {found.storer, found.stored_at, kind});
         const bool known = found.stored_time != Conflicts::Found::kNoTime;
         if (written) {
-            spend_wait(lane, kind, known ? found.stored_time : time(found.storer));
+            spend_wait(vcpu, kind, known ? found.stored_time : time(found.storer));
         }
     } else if (found.storer_before != Conflicts::Found::kNobody) {
-        writer_.add(lane, Event::after({found.storer_before, found.stored_at, Wait::before}));
-        spend_wait(lane, Wait::before, lanes_[found.storer_before]->share.begun() + found.stored_time);
+        writer_.add(vcpu, Event::after({found.storer_before, found.stored_at, Wait::before}));
+        spend_wait(vcpu, Wait::before, vcpus_[found.storer_before]->share.begun() + found.stored_time);
     }
     for (const unsigned reader : found.readers) {
-        const Wait kind = lanes_[reader]->polls.recent.polls(line) ? Wait::polls : Wait::nothing;
-        wait_for(lane, {reader, writer_.last_load(reader, line), kind});
+        const Wait kind = vcpus_[reader]->polls.recent.polls(line) ? Wait::polls : Wait::nothing;
+        wait_for(vcpu, {reader, writer_.last_load(reader, line), kind});
     }
 }
 
-void AccessOrder::spend_wait(Lane& lane, Wait kind, std::int64_t until) {
-    const model::EdgeWait wait = rules_.wait(kind, until - time(lane.processor));
-    edges_[lane.processor].behind += wait.behind;
+void AccessOrder::spend_wait(Vcpu& vcpu, Wait kind, std::int64_t until) {
+    const model::EdgeWait wait = rules_.wait(kind, until - time(vcpu.processor));
+    edges_[vcpu.processor].behind += wait.behind;
     if (wait.stalls) {
-        lane.share.spend(wait.stall);
+        vcpu.share.spend(wait.stall);
     }
 }
 
-void AccessOrder::stall(Lane& lane, const Conflicts::Found& found) const {
+void AccessOrder::stall(Vcpu& vcpu, const Conflicts::Found& found) const {
     if (found.miss || found.upgrade) {
-        (lane.stream.next - 1)->know_stall();
-        lane.share.spend(rules_.conflict(found.miss));
+        (vcpu.stream.next - 1)->know_stall();
+        vcpu.share.spend(rules_.conflict(found.miss));
     }
     if (found.when != nullptr) {
-        *found.when = time(lane.processor);
+        *found.when = time(vcpu.processor);
     }
 }
 
-/// `edge`: its number is the position of the awaited event. Returns whether the edge is written: `lane` may
+/// `edge`: its number is the position of the awaited event. Returns whether the edge is written: `vcpu` may
 /// already come after a later event of that processor.
-bool AccessOrder::wait_for(Lane& lane, const model::Edge& edge) {
-    std::uint32_t& until = edges_[lane.processor].waits_until[edge.processor];
+bool AccessOrder::wait_for(Vcpu& vcpu, const model::Edge& edge) {
+    std::uint32_t& until = edges_[vcpu.processor].waits_until[edge.processor];
     if (edge.number < until) {
         return false;
     }
     until = edge.number + 1;
-    writer_.add(lane, Event::after({}));
-    orders_.push_back({lane.processor, lane.stream.position() - 1, edge});
+    writer_.add(vcpu, Event::after({}));
+    orders_.push_back({vcpu.processor, vcpu.stream.position() - 1, edge});
     edges_[edge.processor].awaited.push_back(edge.number);
     return true;
 }

@@ -7,26 +7,26 @@
 
 #include "plugin/conflicts.h"
 #include "plugin/epoch_writer.h"
-#include "plugin/lane.h"
+#include "plugin/vcpu.h"
 #include "stream/event.h"
 #include "timing/rules.h"
 
 namespace s80::plugin {
 
-/// Owns the record of conflicting accesses (Conflicts) and the edges of this epoch. Windows calls access()
+/// Owns the record of conflicting accesses (Conflicts) and the edges of this epoch. Epochs calls access()
 /// for each access that a processor's stream records, stall() after an access that takes time, and
 /// number_edges() and begin_epoch() where an epoch ends.
 class AccessOrder {
 public:
     /// `lines`: of the guest's memory. The references must outlive this object.
-    AccessOrder(const model::TimeRules& rules, const Lanes& lanes, EpochWriter& writer, std::size_t lines);
+    AccessOrder(const model::TimeRules& rules, const VcpuList& vcpus, EpochWriter& writer, std::size_t lines);
 
-    /// `lane` loads, stores or walks, at its present instruction. Writes the access after the edges to the
-    /// accesses that it conflicts with, and adds the waits at these edges to the expected time of `lane`.
-    Conflicts::Found access(Lane& lane, model::Line line, model::Kind kind);
-    /// `found`: of the access that is the last event of `lane`. Adds the stall of the transfer or upgrade to
-    /// the expected time of `lane`, and keeps the time of a store for later accesses.
-    void stall(Lane& lane, const Conflicts::Found& found) const;
+    /// `vcpu` loads, stores or walks, at its present instruction. Writes the access after the edges to the
+    /// accesses that it conflicts with, and adds the waits at these edges to the expected time of `vcpu`.
+    Conflicts::Found access(Vcpu& vcpu, model::Line line, model::Kind kind);
+    /// `found`: of the access that is the last event of `vcpu`. Adds the stall of the transfer or upgrade to
+    /// the expected time of `vcpu`, and keeps the time of a store for later accesses.
+    void stall(Vcpu& vcpu, const Conflicts::Found& found) const;
 
     /// The epoch ends: writes into each edge the number of the event that it waits for, and marks these
     /// events. The streams are still open.
@@ -48,17 +48,17 @@ private:
         std::int64_t behind = 0;  ///< of its processor: see TimeRules::keeps_behind
     };
 
-    void order(Lane& lane, model::Line line, const Conflicts::Found& found);
-    bool wait_for(Lane& lane, const model::Edge& edge);
-    void spend_wait(Lane& lane, model::Wait kind, std::int64_t until);
+    void order(Vcpu& vcpu, model::Line line, const Conflicts::Found& found);
+    bool wait_for(Vcpu& vcpu, const model::Edge& edge);
+    void spend_wait(Vcpu& vcpu, model::Wait kind, std::int64_t until);
     std::int64_t time(unsigned processor) const {
-        return lanes_[processor]->time() + edges_[processor].behind;
+        return vcpus_[processor]->time() + edges_[processor].behind;
     }
     void collect_awaited();
     std::uint32_t number(unsigned processor, std::uint32_t position) const;
 
     const model::TimeRules& rules_;
-    const Lanes& lanes_;
+    const VcpuList& vcpus_;
     EpochWriter& writer_;
     Conflicts conflicts_;
     std::vector<Order> orders_;

@@ -4,17 +4,17 @@
 #include <cstdint>
 
 #include "machine/machine.h"
+#include "plugin/epochs.h"
 #include "plugin/guest_memory.h"
 #include "plugin/guest_ram.h"
-#include "plugin/lane.h"
 #include "plugin/miss_notes.h"
 #include "plugin/phase_page.h"
-#include "plugin/windows.h"
+#include "plugin/vcpu.h"
 
 namespace s80::plugin {
 
 /// Owns the filters of the vCPU contexts, and the search for loops that poll. The callbacks of QEMU call it:
-/// `lane` is that of the processor that runs, `info` QEMU's description of the access, `address` virtual.
+/// `vcpu` is that of the processor that runs, `info` QEMU's description of the access, `address` virtual.
 ///
 /// Within a filter interval a processor's accesses to a line that it has recorded with enough permission are
 /// taken for hits of its L1 and are not recorded again. An interval begins with each time slice, so that a
@@ -23,47 +23,47 @@ class Accesses {
 public:
     /// `skips_polls`: polls may be counted without being executed. `notes`: null if no notes are taken. The
     /// references must outlive this object.
-    Accesses(const model::Machine& machine, GuestRam& ram, PhasePage& page, Windows& windows,
+    Accesses(const model::Machine& machine, GuestRam& ram, PhasePage& page, Epochs& epochs,
              GuestMemory& memory, MissNotes* notes, bool skips_polls);
 
     // --- blocks ---
-    /// A time slice of `lane` has begun. `registers`: QEMU's state of the processor.
-    void begin_slice(Lane& lane, const void* registers) const;
-    /// Before the next block, at Lane::check_at: a filter interval or a share may have ended. Returns false
+    /// A time slice of `vcpu` has begun. `registers`: QEMU's state of the processor.
+    void begin_slice(Vcpu& vcpu, const void* registers) const;
+    /// Before the next block, at Vcpu::check_at: a filter interval or a share may have ended. Returns false
     /// if the time slice must end before this block.
-    bool check(Lane& lane) const;
+    bool check(Vcpu& vcpu) const;
     /// The processor's address space or page tables may have changed.
-    void translation_changed(Lane& lane) const;
+    void translation_changed(Vcpu& vcpu) const;
 
     // --- accesses ---
     /// The block that begins lies in this physical line.
-    void fetch(Lane& lane, model::Line line) const;
-    void load_or_store(Lane& lane, std::uint32_t info, std::uint64_t address, model::Kind kind,
+    void fetch(Vcpu& vcpu, model::Line line) const;
+    void load_or_store(Vcpu& vcpu, std::uint32_t info, std::uint64_t address, model::Kind kind,
                        bool may_cross) const;
     /// Instead of load_or_store if notes are taken. Each line that the access touches has a note of its own
     /// part.
-    void noted_access(Lane& lane, const Site& site, std::uint32_t info, std::uint64_t address,
+    void noted_access(Vcpu& vcpu, const Site& site, std::uint32_t info, std::uint64_t address,
                       model::Kind kind) const;
     /// A memcpy begins. In the disk's driver, which is a module, it counts as an access of the disk.
-    static void copy_begins(Lane& lane);
+    static void copy_begins(Vcpu& vcpu);
     /// An access of such a memcpy.
-    void device_access(Lane& lane, std::uint32_t info, std::uint64_t address, model::Kind kind) const;
+    void device_access(Vcpu& vcpu, std::uint32_t info, std::uint64_t address, model::Kind kind) const;
 
     /// The load generator hands the phase page over by a store to the second word at this address.
-    void expect_page(Lane& lane, std::uint64_t address) const;
+    void expect_page(Vcpu& vcpu, std::uint64_t address) const;
 
 private:
-    void begin_interval(Lane& lane) const;
-    void search_loop(Lane& lane, const void* registers) const;
-    bool search_goes_on(Lane& lane) const;
-    void access_line(Lane& lane, std::uint32_t info, std::uint64_t address, model::Kind kind) const;
+    void begin_interval(Vcpu& vcpu) const;
+    void search_loop(Vcpu& vcpu, const void* registers) const;
+    bool search_goes_on(Vcpu& vcpu) const;
+    void access_line(Vcpu& vcpu, std::uint32_t info, std::uint64_t address, model::Kind kind) const;
 
     const unsigned line_shift_;
     const unsigned filter_instructions_;
     const bool skips_polls_;
     GuestRam& ram_;
     PhasePage& page_;
-    Windows& windows_;
+    Epochs& epochs_;
     GuestMemory& memory_;
     MissNotes* const notes_;
 };

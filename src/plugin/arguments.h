@@ -31,7 +31,7 @@ struct Arguments {
     std::uint64_t dma = 0;          ///< 1: memcpy in kernel modules counts as access of a device
     std::uint64_t slow =
         1;  ///< for tests: the second half of the cores has latencies this many times as long
-    std::uint64_t slice = 0;  ///< for tests: instructions of each time slice (Windows::bound_slices)
+    std::uint64_t slice = 0;  ///< for tests: instructions of each time slice (Epochs::bound_slices)
     std::uint64_t sums_limit = model::MissSums::kDefaultLimit;
     std::uint64_t skip = 0;
     std::uint64_t measure = 0;

@@ -14,7 +14,7 @@ namespace s80::plugin {
 struct alignas(64) Block {
     std::uint16_t instructions = 0;
     std::uint8_t privilege = 0;
-    model::Entry entered = model::Entry::user;  ///< kernel entry cause of its first instruction
+    model::KernelEntry entered = model::KernelEntry::user;  ///< kernel entry cause of its first instruction
     /// Virtual address, if the log of misses or the profile needs it; otherwise 0.
     std::uint64_t address = 0;
     std::uint16_t next = 0;  ///< page offset after its last instruction, if `address` is used
@@ -45,7 +45,7 @@ public:
         const auto count = [&](model::InstructionClass c) {
             return static_cast<std::uint64_t>(b.classes[static_cast<unsigned>(c)]);
         };
-        if (b.entered != model::Entry::user || b.address != 0 || b.instructions > kCount.mask ||
+        if (b.entered != model::KernelEntry::user || b.address != 0 || b.instructions > kCount.mask ||
             b.lines[0] == 0 || b.lines[0] - 1U > kExtraLines.mask || b.lines[1] != 0 ||
             b.first[0] > kLine.mask || count(load) > kLoads.mask || count(store) > kStores.mask ||
             count(load_store) > kBoth.mask || count(branch_conditional) > 1 ||

@@ -48,14 +48,14 @@ Capture::Capture(const Arguments& arguments, const model::Machine& machine, cons
     }
 }
 
-void Capture::write(const model::Window& window) {
+void Capture::write(const model::Epoch& epoch) {
     if (filtered_) {
-        filtered_->write(filter_->window());
+        filtered_->write(filter_->epoch());
     }
     if (full_) {
-        full_->write(window);
+        full_->write(epoch);
     }
-    if (window.mark == last_) {
+    if (epoch.mark == last_) {
         for (std::optional<trace::Writer>* writer : {&filtered_, &full_}) {
             if (*writer) {
                 (*writer)->close();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writes the run's captures on the thread of the timing merger (`Player`).
+// Writes the run's captures on the thread of the timing merger (`TimingMerger`).
 #pragma once
 #include <optional>
 
 #include "memory/hierarchy.h"
 #include "plugin/arguments.h"
-#include "stream/window.h"
-#include "timing/player.h"
+#include "stream/epoch.h"
+#include "timing/merger.h"
 #include "trace/filter.h"
 #include "trace/writer.h"
 
@@ -24,7 +24,7 @@ public:
     /// The observer for the timing merger; may be null.
     model::Observer* observer() { return filter_ ? &*filter_ : nullptr; }
     /// Takes an epoch that was just played. Throws model::Error if a file cannot be written.
-    void write(const model::Window& window);
+    void write(const model::Epoch& epoch);
 
 private:
     model::Mark last_;  ///< the mark of the last epoch in the captures

@@ -6,15 +6,16 @@
 
 namespace s80::plugin {
 
-using model::Party;
+using model::ProcessClass;
 
 namespace {
 
 /// Only those that go by name: idling processors and the kernel's threads are known without one.
-Party party_of(std::string_view label, const std::string& path) {
-    for (const Party party : {Party::session, Party::delivery, Party::loadgen}) {
-        if (label == model::labels(model::Dim::party)[static_cast<unsigned>(party)]) {
-            return party;
+ProcessClass party_of(std::string_view label, const std::string& path) {
+    for (const ProcessClass process_class :
+         {ProcessClass::session, ProcessClass::delivery, ProcessClass::loadgen}) {
+        if (label == model::labels(model::Dim::process_class)[static_cast<unsigned>(process_class)]) {
+            return process_class;
         }
     }
     throw model::Error(path + ": `" + std::string(label) +
@@ -30,11 +31,11 @@ Classes Classes::load(const std::string& path) {
         return classes;
     }
     for (const auto& [label, names] : model::parse_toml(path)) {
-        const Party party = party_of(label.str(), path);
+        const ProcessClass process_class = party_of(label.str(), path);
         const toml::array* list = names.as_array();
         for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
             const auto name = (*list)[i].value<std::string>();
-            if (!name || name->size() > kLongest || !classes.by_name_.emplace(*name, party).second) {
+            if (!name || name->size() > kLongest || !classes.by_name_.emplace(*name, process_class).second) {
                 throw model::Error(path + ": " + std::string(label.str()) +
                                    " must contain names of at most 15 characters, each in one class only");
             }

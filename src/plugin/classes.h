@@ -14,13 +14,13 @@ public:
     static Classes load(const std::string& path);
 
     /// `name`: the kernel's name of the process (at most 15 characters).
-    model::Party of(const std::string& name) const {
+    model::ProcessClass of(const std::string& name) const {
         const auto it = by_name_.find(name);
-        return it == by_name_.end() ? model::Party::other : it->second;
+        return it == by_name_.end() ? model::ProcessClass::other : it->second;
     }
 
 private:
-    std::map<std::string, model::Party> by_name_;
+    std::map<std::string, model::ProcessClass> by_name_;
 };
 
 }  // namespace s80::plugin

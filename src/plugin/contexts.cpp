@@ -6,119 +6,121 @@
 namespace s80::plugin {
 
 using model::Context;
-using model::Entry;
-using model::Party;
+using model::KernelEntry;
 using model::Privilege;
+using model::ProcessClass;
 
 namespace {
 
 /// What the marker CLASS calls a class, as the model does.
-Party party_of_marker(std::uint8_t number) {
+ProcessClass party_of_marker(std::uint8_t number) {
     constexpr std::uint8_t kLoadgen = 1;
     constexpr std::uint8_t kOther = 2;
-    return number == kLoadgen ? Party::loadgen : number == kOther ? Party::other : Party::session;
+    return number == kLoadgen ? ProcessClass::loadgen
+           : number == kOther ? ProcessClass::other
+                              : ProcessClass::session;
 }
 
 }  // namespace
 
 Contexts::Contexts(const Arguments& arguments, const Vcpus& vcpus, GuestRam& ram)
-    : vcpus_(vcpus), running_(vcpus.lanes().size()) {
+    : vcpus_(vcpus), running_(vcpus.vcpus().size()) {
     if (!arguments.kernel.empty()) {
         tasks_.emplace(Kernel::load(arguments.kernel), Classes::load(arguments.classes), ram);
     }
 }
 
-bool Contexts::attend(Lane& lane) {
-    if (!lane.bound()) {
+bool Contexts::attend(Vcpu& vcpu) {
+    if (!vcpu.bound()) {
         return false;
     }
-    if ((lane.attention & kAddressSpace) != 0) {
-        lane.translations.page_table = read_register(Register::cr3) & ~kPageMask;
-        look_at_party(lane);
+    if ((vcpu.attention & kAddressSpace) != 0) {
+        vcpu.translations.page_table = read_register(Register::cr3) & ~kPageMask;
+        look_at_party(vcpu);
     }
-    if ((lane.attention & kTask) != 0) {
-        look_at_task(lane);
+    if ((vcpu.attention & kTask) != 0) {
+        look_at_task(vcpu);
     }
-    lane.attention = 0;
+    vcpu.attention = 0;
     return true;
 }
 
-void Contexts::change(Lane& lane, Context context) {
-    lane.set_context(context);
-    if (tasks_ && context.entry() == Entry::user) {  // whatever the kernel was entered by is left
-        running_[lane.processor].frames.clear();
-        show(lane);
+void Contexts::change(Vcpu& vcpu, Context context) {
+    vcpu.set_context(context);
+    if (tasks_ && context.entry() == KernelEntry::user) {  // whatever the kernel was entered by is left
+        running_[vcpu.processor].frames.clear();
+        show(vcpu);
     }
 }
 
-void Contexts::show(Lane& lane) {
-    const Running& running = running_[lane.processor];
-    lane.contexts = {running.user_context(), running.kernel_context()};
+void Contexts::show(Vcpu& vcpu) {
+    const Running& running = running_[vcpu.processor];
+    vcpu.contexts = {running.user_context(), running.kernel_context()};
     if (notes_ != nullptr) {
-        notes_->runs(lane, running);
+        notes_->runs(vcpu, running);
     }
 }
 
-void Contexts::look_at_task(Lane& lane) {
+void Contexts::look_at_task(Vcpu& vcpu) {
     if (tasks_) {
-        tasks_->look(running_[lane.processor], vcpus_.area(lane.processor), lane.translations.page_table);
-        show(lane);
+        tasks_->look(running_[vcpu.processor], vcpus_.area(vcpu.processor), vcpu.translations.page_table);
+        show(vcpu);
     }
 }
 
-void Contexts::look_at_party(Lane& lane) const {
+void Contexts::look_at_party(Vcpu& vcpu) const {
     if (!tasks_) {
-        const auto it = parties_.find(lane.translations.page_table);
-        const Party party = party_of_marker(it == parties_.end() ? 0 : it->second);
-        lane.contexts = {Context(Privilege::user, party), Context(Privilege::kernel, party)};
+        const auto it = parties_.find(vcpu.translations.page_table);
+        const ProcessClass process_class = party_of_marker(it == parties_.end() ? 0 : it->second);
+        vcpu.contexts = {Context(Privilege::user, process_class), Context(Privilege::kernel, process_class)};
     }
 }
 
-void Contexts::set_party(std::uint8_t party) {
-    parties_[read_register(Register::cr3) & ~kPageMask] = party;
-    for (const auto& each : vcpus_.lanes()) {  // others may have borrowed this address space
+void Contexts::set_party(std::uint8_t process_class) {
+    parties_[read_register(Register::cr3) & ~kPageMask] = process_class;
+    for (const auto& each : vcpus_.vcpus()) {  // others may have borrowed this address space
         if (each->bound()) {
             each->attention |= kAddressSpace;
         }
     }
 }
 
-void Contexts::task_switched(Lane& lane) {
-    if (lane.bound()) {
-        lane.attention |= kTask;
+void Contexts::task_switched(Vcpu& vcpu) {
+    if (vcpu.bound()) {
+        vcpu.attention |= kTask;
     }
 }
 
-void Contexts::kernel_entered(Lane& lane, Entry entry) {
-    Frames& frames = running_[lane.processor].frames;
+void Contexts::kernel_entered(Vcpu& vcpu, KernelEntry entry) {
+    Frames& frames = running_[vcpu.processor].frames;
     Frame frame{entry, 0, 0};
-    if (entry == Entry::system_call) {
+    if (entry == KernelEntry::system_call) {
         frames.clear();
         frame.system_call = static_cast<std::uint16_t>(read_register(Register::rax));
-    } else if (entry == Entry::soft_interrupt) {
+    } else if (entry == KernelEntry::soft_interrupt) {
         frame.stack = read_register(Register::rsp);
     }
     frames.push(frame);
-    show(lane);
+    show(vcpu);
 }
 
-void Contexts::interrupt_returns(Lane& lane) {
-    if (lane.bound()) {
-        running_[lane.processor].frames.pop();
-        show(lane);
+void Contexts::interrupt_returns(Vcpu& vcpu) {
+    if (vcpu.bound()) {
+        running_[vcpu.processor].frames.pop();
+        show(vcpu);
     }
 }
 
 /// The function returns where its stack is as it was when it began.
-void Contexts::soft_interrupts_may_end(Lane& lane) {
-    if (!lane.bound()) {
+void Contexts::soft_interrupts_may_end(Vcpu& vcpu) {
+    if (!vcpu.bound()) {
         return;
     }
-    Frames& frames = running_[lane.processor].frames;
-    if (!frames.empty() && frames.top().entry == Entry::soft_interrupt &&
+    Frames& frames = running_[vcpu.processor].frames;
+    if (!frames.empty() && frames.top().entry == KernelEntry::soft_interrupt &&
         frames.top().stack == read_register(Register::rsp)) {
         frames.pop();
-        show(lane);
+        show(vcpu);
     }
 }
 

@@ -8,16 +8,16 @@
 
 #include "plugin/arguments.h"
 #include "plugin/guest_ram.h"
-#include "plugin/lane.h"
 #include "plugin/miss_notes.h"
 #include "plugin/tasks.h"
+#include "plugin/vcpu.h"
 #include "plugin/vcpus.h"
 
 namespace s80::plugin {
 
-/// Owns what each processor runs (Running), and writes the contexts of the vCPU contexts (Lane::contexts).
+/// Owns what each processor runs (Running), and writes the contexts of the vCPU contexts (Vcpu::contexts).
 /// They come from the processor's task, or, if the kernel layout is not known, from the markers about the
-/// address space. The callbacks of QEMU call it; `lane` is that of the processor that runs.
+/// address space. The callbacks of QEMU call it; `vcpu` is that of the processor that runs.
 class Contexts {
 public:
     /// Reads the kernel layout, if there is one. The references must outlive this object.
@@ -29,27 +29,27 @@ public:
     const Kernel* kernel() const { return tasks_ ? &tasks_->kernel() : nullptr; }
     const Running& running(unsigned processor) const { return running_[processor]; }
 
-    /// Performs the checks in Lane::attention before a block. Returns false if nothing is to be recorded.
-    bool attend(Lane& lane);
+    /// Performs the checks in Vcpu::attention before a block. Returns false if nothing is to be recorded.
+    bool attend(Vcpu& vcpu);
     /// Code of another context runs from here on.
-    void change(Lane& lane, model::Context context);
+    void change(Vcpu& vcpu, model::Context context);
     /// Called after the instruction that switches tasks.
-    static void task_switched(Lane& lane);
-    void kernel_entered(Lane& lane, model::Entry entry);
-    void interrupt_returns(Lane& lane);
+    static void task_switched(Vcpu& vcpu);
+    void kernel_entered(Vcpu& vcpu, model::KernelEntry entry);
+    void interrupt_returns(Vcpu& vcpu);
     /// The function that handles soft interrupts may return here.
-    void soft_interrupts_may_end(Lane& lane);
+    void soft_interrupts_may_end(Vcpu& vcpu);
 
     /// A marker names the process class of the address space that runs.
-    void set_party(std::uint8_t party);
+    void set_party(std::uint8_t process_class);
     /// Process classes that markers gave, by CR3, for a checkpoint.
-    const std::map<std::uint64_t, std::uint8_t>& parties() const { return parties_; }
-    void restore_party(std::uint64_t cr3, std::uint8_t party) { parties_[cr3] = party; }
+    const std::map<std::uint64_t, std::uint8_t>& process_classes() const { return parties_; }
+    void restore_party(std::uint64_t cr3, std::uint8_t process_class) { parties_[cr3] = process_class; }
 
 private:
-    void look_at_task(Lane& lane);
-    void look_at_party(Lane& lane) const;
-    void show(Lane& lane);
+    void look_at_task(Vcpu& vcpu);
+    void look_at_party(Vcpu& vcpu) const;
+    void show(Vcpu& vcpu);
 
     const Vcpus& vcpus_;
     std::optional<Tasks> tasks_;    ///< if the kernel layout is known

@@ -7,24 +7,24 @@ using model::Event;
 using model::Mark;
 using model::Op;
 
-EpochWriter::EpochWriter(const Lanes& lanes, WindowSink& sink, PhasePage& page, const Schedule& schedule,
+EpochWriter::EpochWriter(const VcpuList& vcpus, EpochSink& sink, PhasePage& page, const Schedule& schedule,
                          const Totals& totals, std::size_t room)
-    : lanes_(lanes), sink_(sink), page_(page), schedule_(schedule), room_(room), totals_(totals) {
+    : vcpus_(vcpus), sink_(sink), page_(page), schedule_(schedule), room_(room), totals_(totals) {
     if (totals_.began) {
         schedule_.begin(totals_.instructions);
     }
 }
 
-std::uint32_t EpochWriter::add_signal(Lane& lane) {
-    add(lane, Event::signal(window_->signals));
-    return window_->signals++;
+std::uint32_t EpochWriter::add_signal(Vcpu& vcpu) {
+    add(vcpu, Event::signal(epoch_->signals));
+    return epoch_->signals++;
 }
 
 /// It is near the end of the stream: an access that conflicts with one of another processor is rarely an old
 /// one.
 template <class Wanted>
 std::uint32_t EpochWriter::last(unsigned processor, model::Line line, Wanted&& wanted) const {
-    const StreamEnd& stream = lanes_[processor]->stream;
+    const StreamEnd& stream = vcpus_[processor]->stream;
     const Event* const begin = stream.stream->events.data();
     for (const Event* at = stream.next; at != begin;) {
         --at;
@@ -43,58 +43,58 @@ std::uint32_t EpochWriter::last_load(unsigned processor, model::Line line) const
     return last(processor, line, [](Op op) { return op == Op::load || op == Op::walk; });
 }
 
-/// The stream of `lane` has more than its share, or its next event has a very long delta.
-void EpochWriter::grow(Lane& lane) {
-    StreamEnd& to = lane.stream;
+/// The stream of `vcpu` has more than its share, or its next event has a very long delta.
+void EpochWriter::grow(Vcpu& vcpu) {
+    StreamEnd& to = vcpu.stream;
     std::vector<Event>& events = to.stream->events;
     const std::size_t size = to.position();
-    const std::size_t needed = size + (lane.instructions - to.emitted_at) / model::kLongestDelta + 1;
+    const std::size_t needed = size + (vcpu.instructions - to.emitted_at) / model::kLongestDelta + 1;
     if (needed > events.size()) {
         events.resize(needed + room_);
     }
     to.next = events.data() + size;
     to.limit = events.data() + events.size();
-    lane.check_at = 0;
+    vcpu.check_at = 0;
     full_ = true;
 }
 
 void EpochWriter::open() {
-    window_ = sink_.take();
+    epoch_ = sink_.take();
     ++number_;
-    window_->signals = 0;
-    window_->idle_before_ns = 0;
+    epoch_->signals = 0;
+    epoch_->idle_before_ns = 0;
     full_ = false;
-    for (const auto& lane : lanes_) {
-        model::Stream& stream = window_->streams[lane->processor];
+    for (const auto& vcpu : vcpus_) {
+        model::Stream& stream = epoch_->streams[vcpu->processor];
         stream.clear_counts();
         if (stream.events.size() < room_) {
             stream.events.resize(room_);
         }
         Event* const begin = stream.events.data();
         // Not all of the storage, which depends on what else it has been used for.
-        lane->stream = {begin, begin + room_, lane->instructions, &stream};
-        lane->check_at = 0;
+        vcpu->stream = {begin, begin + room_, vcpu->instructions, &stream};
+        vcpu->check_at = 0;
     }
 }
 
 void EpochWriter::close(Mark mark) {
-    for (const auto& lane : lanes_) {
-        lane->settle();
-        model::Stream& stream = *lane->stream.stream;
-        stream.size = lane->stream.position();
-        stream.tail = lane->instructions - lane->stream.emitted_at;
-        stream.ran = lane->share.ran(lane->instructions) || stream.size != 0;
-        stream.runs_on = lane->awake();
+    for (const auto& vcpu : vcpus_) {
+        vcpu->settle();
+        model::Stream& stream = *vcpu->stream.stream;
+        stream.size = vcpu->stream.position();
+        stream.tail = vcpu->instructions - vcpu->stream.emitted_at;
+        stream.ran = vcpu->share.ran(vcpu->instructions) || stream.size != 0;
+        stream.runs_on = vcpu->awake();
     }
-    window_->mark = mark;
-    window_->index = schedule_.index();
-    window_->instructions = total_instructions();
+    epoch_->mark = mark;
+    epoch_->index = schedule_.index();
+    epoch_->instructions = total_instructions();
     if (mark != Mark::none) {
-        window_->transactions = totals_.transactions;
-        window_->clients_finished = totals_.finished.size();
-        window_->slices = totals_.slices;
+        epoch_->transactions = totals_.transactions;
+        epoch_->clients_finished = totals_.finished.size();
+        epoch_->slices = totals_.slices;
     }
-    sink_.submit(std::move(window_));
+    sink_.submit(std::move(epoch_));
 }
 
 void EpochWriter::begin_load() {
@@ -111,8 +111,8 @@ void EpochWriter::add_transaction(std::uint64_t type, std::uint64_t client, bool
 
 std::uint64_t EpochWriter::total_instructions() const {
     std::uint64_t total = totals_.instructions;
-    for (const auto& lane : lanes_) {
-        total += lane->instructions;
+    for (const auto& vcpu : vcpus_) {
+        total += vcpu->instructions;
     }
     return total;
 }

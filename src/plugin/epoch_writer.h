@@ -8,16 +8,16 @@
 #include <set>
 
 #include "plugin/conflicts.h"
-#include "plugin/lane.h"
+#include "plugin/epoch_sink.h"
 #include "plugin/phase_page.h"
 #include "plugin/schedule.h"
-#include "plugin/window_sink.h"
-#include "stream/window.h"
+#include "plugin/vcpu.h"
+#include "stream/epoch.h"
 
 namespace s80::plugin {
 
-/// Owns the epoch (`Window`) that is being recorded, and the end of each stream in it (Lane::stream). Only
-/// this class writes events. It does not decide where an epoch ends: Windows calls open() and close() in
+/// Owns the epoch that is being recorded, and the end of each stream in it (Vcpu::stream). Only
+/// this class writes events. It does not decide where an epoch ends: Epochs calls open() and close() in
 /// turn, always between two blocks of instructions. All other functions are for an open epoch.
 class EpochWriter final : public StorePositions {
 public:
@@ -34,35 +34,35 @@ public:
     };
 
     /// The references must outlive this object. `room`: kRoom, or less in tests.
-    EpochWriter(const Lanes& lanes, WindowSink& sink, PhasePage& page, const Schedule& schedule,
+    EpochWriter(const VcpuList& vcpus, EpochSink& sink, PhasePage& page, const Schedule& schedule,
                 const Totals& totals, std::size_t room);
 
     // --- events ---
-    /// Writes the event at the present instruction of `lane`. If the stream is full, it grows, and the epoch
+    /// Writes the event at the present instruction of `vcpu`. If the stream is full, it grows, and the epoch
     /// must end at the next block: see full().
-    void add(Lane& lane, model::Event event) {
+    void add(Vcpu& vcpu, model::Event event) {
         using model::Event;
         using model::kLongestDelta;
-        StreamEnd& to = lane.stream;
-        std::uint64_t delta = lane.instructions - to.emitted_at;
+        StreamEnd& to = vcpu.stream;
+        std::uint64_t delta = vcpu.instructions - to.emitted_at;
         if (static_cast<std::uint64_t>(to.limit - to.next) <= delta / kLongestDelta) [[unlikely]] {
-            grow(lane);
+            grow(vcpu);
         }
         for (; delta > kLongestDelta; delta -= kLongestDelta) {
-            *to.next++ = Event::pass().after_instructions(kLongestDelta, lane.context);
+            *to.next++ = Event::pass().after_instructions(kLongestDelta, vcpu.context);
         }
-        *to.next++ = event.after_instructions(delta, lane.context);
-        to.emitted_at = lane.instructions;
+        *to.next++ = event.after_instructions(delta, vcpu.context);
+        to.emitted_at = vcpu.instructions;
     }
-    /// Writes an interrupt of `lane` to another processor, and returns its number in this epoch.
-    std::uint32_t add_signal(Lane& lane);
+    /// Writes an interrupt of `vcpu` to another processor, and returns its number in this epoch.
+    std::uint32_t add_signal(Vcpu& vcpu);
     /// Sets the edge of the ordering event at this position.
     void set_edge(unsigned processor, std::size_t position, const model::Edge& edge) {
-        lanes_[processor]->stream.stream->events[position].set_edge(edge);
+        vcpus_[processor]->stream.stream->events[position].set_edge(edge);
     }
     /// Marks an event that ordering edges name.
     void set_awaited(unsigned processor, std::uint32_t position) {
-        lanes_[processor]->stream.stream->events[position].awaited = 1;
+        vcpus_[processor]->stream.stream->events[position].awaited = 1;
     }
     /// Positions of the processor's last store, and last load or walk, of the line in this epoch. Throws
     /// model::Error if the epoch has none.
@@ -79,7 +79,7 @@ public:
     /// Number of the epoch, from 1.
     std::uint64_t number() const { return number_; }
     /// All processors slept for so long before this epoch.
-    void add_idle(std::uint64_t ns) { window_->idle_before_ns += ns; }
+    void add_idle(std::uint64_t ns) { epoch_->idle_before_ns += ns; }
 
     // --- snapshots ---
     /// The snapshot with which an epoch that ends now must end. Advances the schedule if one is due.
@@ -100,17 +100,17 @@ public:
     const Totals& totals() const { return totals_; }
 
 private:
-    void grow(Lane& lane);
+    void grow(Vcpu& vcpu);
     template <class Wanted>
     std::uint32_t last(unsigned processor, model::Line line, Wanted&& wanted) const;
 
-    const Lanes& lanes_;
-    WindowSink& sink_;
+    const VcpuList& vcpus_;
+    EpochSink& sink_;
     PhasePage& page_;
     Schedule schedule_;
     const std::size_t room_;
     Totals totals_;
-    std::unique_ptr<model::Window> window_;
+    std::unique_ptr<model::Epoch> epoch_;
     std::uint64_t number_ = 0;
     bool full_ = false;
 };

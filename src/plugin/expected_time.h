@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "machine/machine.h"
+#include "plugin/epoch_sink.h"
 #include "plugin/guest_clock.h"
-#include "plugin/lane.h"
-#include "plugin/window_sink.h"
+#include "plugin/vcpu.h"
 #include "timing/rules.h"
 
 namespace s80::plugin {
@@ -17,7 +17,7 @@ namespace s80::plugin {
 /// times two epochs late: until then the times of this class are taken for true. Times are in 1/256 cycle
 /// since the epoch began if their names do not say nanoseconds.
 ///
-/// Windows calls end_epoch() and begin_epoch() in turn, and the functions of time slices where a time slice
+/// Epochs calls end_epoch() and begin_epoch() in turn, and the functions of time slices where a time slice
 /// begins or ends.
 class ExpectedTime {
 public:
@@ -28,7 +28,7 @@ public:
     };
 
     /// `clock_shift`: see GuestClock. The references must outlive this object.
-    ExpectedTime(const model::Machine& machine, const model::TimeRules& rules, const Lanes& lanes,
+    ExpectedTime(const model::Machine& machine, const model::TimeRules& rules, const VcpuList& vcpus,
                  VirtualTime& time, unsigned clock_shift, const State& state);
 
     // --- epochs ---
@@ -36,25 +36,25 @@ public:
     std::int64_t end_epoch();
     /// An epoch begins: each processor gets its share. `known`: what the timing merger has found out.
     /// `last_length`: what end_epoch() returned; 0: this is the first epoch.
-    void begin_epoch(const WindowSink::Known& known, std::int64_t last_length);
+    void begin_epoch(const EpochSink::Known& known, std::int64_t last_length);
 
     // --- the guest's clock ---
     /// From the next time slice on the guest's clock follows simulated time.
     void start_clock() { starts_ = true; }
     /// Before each time slice. Returns whether the guest's clock starts here: then the epoch must end.
     /// `sink`: knows simulated time.
-    bool starts(WindowSink& sink);
+    bool starts(EpochSink& sink);
     /// Whether the guest's clock follows simulated time.
     bool runs() const { return clock_.runs(); }
     /// Before each time slice. Returns for how long all processors slept, in nanoseconds; 0: they did not.
     std::uint64_t end_gap();
-    /// A time slice of `lane` begins.
-    void begin_slice(const Lane& lane);
-    /// `lane` reads its clock after so many instructions of its time slice.
-    void read(const Lane& lane, std::uint64_t instructions);
-    /// `lane` has executed so many instructions in the time slice that ends.
-    void ran(const Lane& lane, std::uint64_t instructions) {
-        clock_.ran(instructions, latest_ns_[lane.processor]);
+    /// A time slice of `vcpu` begins.
+    void begin_slice(const Vcpu& vcpu);
+    /// `vcpu` reads its clock after so many instructions of its time slice.
+    void read(const Vcpu& vcpu, std::uint64_t instructions);
+    /// `vcpu` has executed so many instructions in the time slice that ends.
+    void ran(const Vcpu& vcpu, std::uint64_t instructions) {
+        clock_.ran(instructions, latest_ns_[vcpu.processor]);
     }
     /// After a time slice of so many instructions. The epoch has ended before this call, if it ends.
     void end_slice(std::uint64_t instructions) { clock_.end_slice(instructions); }
@@ -68,12 +68,12 @@ public:
 
 private:
     std::int64_t length() const;
-    void begin_share(Lane& lane, const model::Player::Pace& pace, std::int64_t last_length) const;
+    void begin_share(Vcpu& vcpu, const model::TimingMerger::Pace& pace, std::int64_t last_length) const;
     std::int64_t ns(std::int64_t time) const;
 
     const model::Machine& machine_;
     const model::TimeRules& rules_;
-    const Lanes& lanes_;
+    const VcpuList& vcpus_;
     GuestClock clock_;
     bool starts_ = false;
     bool gap_pending_;

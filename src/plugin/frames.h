@@ -11,7 +11,7 @@ namespace s80::plugin {
 
 /// One entry into the kernel that has not been left yet.
 struct Frame {
-    model::Entry entry = model::Entry::unknown;
+    model::KernelEntry entry = model::KernelEntry::unknown;
     std::uint16_t system_call = 0;  ///< number of the system call, if the entry is one
     std::uint64_t stack = 0;        ///< soft interrupts: stack pointer at the begin of the handler
 };

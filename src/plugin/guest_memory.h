@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "machine/machine.h"
+#include "plugin/epochs.h"
 #include "plugin/guest_ram.h"
 #include "plugin/hashed_table.h"
-#include "plugin/lane.h"
 #include "plugin/miss_notes.h"
-#include "plugin/windows.h"
+#include "plugin/vcpu.h"
 
 namespace s80::plugin {
 
@@ -22,22 +22,22 @@ public:
     static constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 
     /// `notes`: null if no notes are taken. The references must outlive this object.
-    GuestMemory(const model::Machine& machine, GuestRam& ram, const Lanes& lanes, Windows& windows,
+    GuestMemory(const model::Machine& machine, GuestRam& ram, const VcpuList& vcpus, Epochs& epochs,
                 MissNotes* notes);
 
     /// The guest-physical address, or kNowhere outside of the guest's memory. (Not an optional: such a result
     /// is written by bytes and read as a whole, and the store-forwarding stall costs the host more time than
     /// the rest of the function.) A store to the local APIC is recorded as the interrupt that it sends.
-    std::uint64_t translate(Lane& lane, std::uint32_t info, std::uint64_t address, model::Kind kind) {
+    std::uint64_t translate(Vcpu& vcpu, std::uint32_t info, std::uint64_t address, model::Kind kind) {
         const std::uint64_t page = address >> kPageShift;
-        const Translation& t = lane.translations.tlb[page & tlb_mask_];
-        if (t.tag == ((page & kPageNumberMask) | lane.translations.generation)) [[likely]] {
+        const Translation& t = vcpu.translations.tlb[page & tlb_mask_];
+        if (t.tag == ((page & kPageNumberMask) | vcpu.translations.generation)) [[likely]] {
             return t.physical | (address & kPageMask);
         }
-        return translate_anew(lane, info, address, kind);
+        return translate_anew(vcpu, info, address, kind);
     }
     /// The processor's address space or page tables may have changed.
-    static void forget(Lane& lane);
+    static void forget(Vcpu& vcpu);
 
     /// Number of lines of the guest's memory. Lines above are firmware or nowhere.
     model::Line lines() const { return lines_; }
@@ -45,11 +45,11 @@ public:
 private:
     static constexpr std::uint64_t kPageNumberMask = (std::uint64_t{1} << 36) - 1;
 
-    std::uint64_t translate_anew(Lane& lane, std::uint32_t info, std::uint64_t address, model::Kind kind);
-    void walk(Lane& lane, std::uint64_t address);
-    void walk_hashed(Lane& lane, std::uint64_t address);
-    void walk_access(Lane& lane, std::uint64_t physical);
-    void apic_store(Lane& lane, std::uint32_t info, std::uint64_t offset);
+    std::uint64_t translate_anew(Vcpu& vcpu, std::uint32_t info, std::uint64_t address, model::Kind kind);
+    void walk(Vcpu& vcpu, std::uint64_t address);
+    void walk_hashed(Vcpu& vcpu, std::uint64_t address);
+    void walk_access(Vcpu& vcpu, std::uint64_t physical);
+    void apic_store(Vcpu& vcpu, std::uint32_t info, std::uint64_t offset);
 
     const std::uint64_t tlb_mask_;
     const unsigned line_shift_;
@@ -57,8 +57,8 @@ private:
     const HashedTable hashed_table_;  ///< located after the guest's memory, if the machine has one
     GuestRam& ram_;
     const model::Line lines_;
-    const Lanes& lanes_;
-    Windows& windows_;
+    const VcpuList& vcpus_;
+    Epochs& epochs_;
     MissNotes* const notes_;
     /// By processor: destination half of the local APIC's command register.
     std::vector<std::uint32_t> icr_high_;

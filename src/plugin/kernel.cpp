@@ -7,23 +7,23 @@
 
 namespace s80::plugin {
 
-using model::Entry;
+using model::KernelEntry;
 
 namespace {
 
 /// How the symbol enters the kernel; user where it does not.
-Entry entry_of(const std::string& symbol) {
+KernelEntry entry_of(const std::string& symbol) {
     if (symbol == "entry_SYSCALL_64") {
-        return Entry::system_call;
+        return KernelEntry::system_call;
     }
     if (symbol == "asm_sysvec_apic_timer_interrupt") {
-        return Entry::tick;
+        return KernelEntry::tick;
     }
     if (symbol.starts_with("asm_sysvec_") || symbol == "asm_common_interrupt" ||
         symbol == "asm_spurious_interrupt") {
-        return Entry::interrupt;
+        return KernelEntry::interrupt;
     }
-    return symbol.starts_with("asm_exc_") ? Entry::fault : Entry::user;
+    return symbol.starts_with("asm_exc_") ? KernelEntry::fault : KernelEntry::user;
 }
 
 std::uint64_t number(const std::string& path, const std::string& name, const std::string& text) {
@@ -74,16 +74,16 @@ Kernel Kernel::load(const std::string& path) {
     need("symbol.asm_exc_page_fault");
     need("symbol.asm_sysvec_apic_timer_interrupt");
     for (const auto& [key, value] : values) {
-        const Entry entry =
-            key.starts_with(kSymbol) ? entry_of(key.substr(std::strlen(kSymbol))) : Entry::user;
-        if (entry != Entry::user) {
+        const KernelEntry entry =
+            key.starts_with(kSymbol) ? entry_of(key.substr(std::strlen(kSymbol))) : KernelEntry::user;
+        if (entry != KernelEntry::user) {
             kernel.entries[value] = entry;
         }
     }
     // Newer kernels have __do_softirq call it.
     const bool outlined = values.contains("symbol.handle_softirqs");
     kernel.soft_interrupts = need(outlined ? "symbol.handle_softirqs" : "symbol.__do_softirq");
-    kernel.entries[kernel.soft_interrupts] = Entry::soft_interrupt;
+    kernel.entries[kernel.soft_interrupts] = KernelEntry::soft_interrupt;
     const auto known = [&](const std::string& key) { return values.contains(key) ? values[key] : 0; };
     kernel.copy_begin = known("memcpy.begin");
     kernel.copy_end = known("memcpy.end");

@@ -25,8 +25,8 @@ struct Kernel {
     std::uint64_t tgid = 0;
     std::uint64_t flags = 0;
     std::uint64_t stack = 0;
-    std::map<std::uint64_t, model::Entry> entries;  ///< by the address of the first instruction
-    std::uint64_t soft_interrupts = 0;              ///< the function that handles soft interrupts
+    std::map<std::uint64_t, model::KernelEntry> entries;  ///< by the address of the first instruction
+    std::uint64_t soft_interrupts = 0;                    ///< the function that handles soft interrupts
     // memcpy in all its forms, and the ends of the kernel's own code and data; 0: not known.
     std::uint64_t copy_begin = 0;
     std::uint64_t copy_end = 0;
@@ -36,9 +36,9 @@ struct Kernel {
     static Kernel load(const std::string& path);
 
     /// The kernel entry cause of the instruction at this address; `user` if it does not enter the kernel.
-    model::Entry entered_at(std::uint64_t address) const {
+    model::KernelEntry entered_at(std::uint64_t address) const {
         const auto it = entries.find(address);
-        return it == entries.end() ? model::Entry::user : it->second;
+        return it == entries.end() ? model::KernelEntry::user : it->second;
     }
     bool copies(std::uint64_t address) const { return address - copy_begin < copy_end - copy_begin; }
     /// Whether the code at this address belongs to a module.

@@ -254,20 +254,20 @@ std::string Mappings::path_of(const Memory& memory, std::uint64_t file) const {
     return out.empty() ? "/" : out;
 }
 
-void Mappings::observe(model::Player& player, const model::Machine& machine) {
-    player_ = &player;
+void Mappings::observe(model::TimingMerger& merger, const model::Machine& machine) {
+    merger_ = &merger;
     clock_hz_ = machine.clock_hz;
     waiting_on_.resize(machine.processors);
-    player.observe(*this);
+    merger.observe(*this);
 }
 
-void Mappings::begin(const model::Window& window) {
-    window_ = &window;
+void Mappings::begin(const model::Epoch& epoch) {
+    played_ = &epoch;
     ++epoch_;
     const std::lock_guard lock(mutex_);
     for (; taken_ < events_.size() && events_[taken_].place.epoch <= epoch_; ++taken_) {
         Event& event = events_[taken_];
-        event.ns = player_->clock_ns();
+        event.ns = merger_->clock_ns();
         if (event.place.processor) {
             waiting_on_[*event.place.processor].push_back(&event);
             ++waiting_;
@@ -280,17 +280,17 @@ void Mappings::event(unsigned processor, const model::Event& event, std::int64_t
         return;
     }
     std::deque<Event*>& waiting = waiting_on_[processor];
-    const auto position = static_cast<std::size_t>(&event - window_->streams[processor].events.data());
+    const auto position = static_cast<std::size_t>(&event - played_->streams[processor].events.data());
     for (; !waiting.empty() && waiting.front()->place.position <= position; --waiting_) {
-        waiting.front()->ns = model::time_ns(*player_, clock_hz_, clock);
+        waiting.front()->ns = model::time_ns(*merger_, clock_hz_, clock);
         waiting.pop_front();
     }
 }
 
-void Mappings::end(const model::Window&) {
+void Mappings::end(const model::Epoch&) {
     for (std::deque<Event*>& waiting : waiting_on_) {
         for (; !waiting.empty(); --waiting_) {
-            waiting.front()->ns = player_->clock_ns();
+            waiting.front()->ns = merger_->clock_ns();
             waiting.pop_front();
         }
     }

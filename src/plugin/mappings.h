@@ -15,7 +15,7 @@
 #include "plugin/allocations.h"
 #include "plugin/guest_ram.h"
 #include "plugin/page_walk.h"
-#include "timing/player.h"
+#include "timing/merger.h"
 
 namespace s80::plugin {
 
@@ -55,11 +55,11 @@ public:
     /// A process has an object from its allocator. Beyond kMostObjects, objects are left out.
     void allocated(std::uint32_t tgid, const Allocations::Object& object, const Place& place);
 
-    /// The epochs that `player` plays give the events their time.
-    void observe(model::Player& player, const model::Machine& machine);
-    void begin(const model::Window& window) override;
+    /// The epochs that `merger` plays give the events their time.
+    void observe(model::TimingMerger& merger, const model::Machine& machine);
+    void begin(const model::Epoch& epoch) override;
     void event(unsigned processor, const model::Event& event, std::int64_t clock) override;
-    void end(const model::Window& window) override;
+    void end(const model::Epoch& epoch) override;
     /// All epochs have been played: gives the file its name. Throws model::Error.
     void finish();
 
@@ -103,7 +103,7 @@ private:
     std::map<std::uint64_t, Hook> hooks_;
     GuestRam& ram_;
     std::optional<model::PartialFile> file_;  ///< created when the kernel has been found to fit
-    const model::Player* player_ = nullptr;
+    const model::TimingMerger* merger_ = nullptr;
     std::uint64_t clock_hz_ = 1;
 
     std::mutex mutex_;  ///< protects events_: one thread records, another one plays
@@ -111,7 +111,7 @@ private:
     std::deque<Event> events_;  ///< in the order in which they happened
     // Of the playing side.
     std::uint64_t epoch_ = 0;
-    const model::Window* window_ = nullptr;
+    const model::Epoch* played_ = nullptr;
     std::size_t taken_ = 0;  ///< of events_, those of the epoch that is played
     std::size_t waiting_ = 0;
     std::vector<std::deque<Event*>> waiting_on_;  ///< by processor: events without a time

@@ -14,7 +14,7 @@ namespace {
 enum class Marker : std::uintptr_t {
     core = 1,
     phase_page,
-    party,
+    process_class,
     load_begin,
     tx_begin,
     tx_end,
@@ -30,7 +30,7 @@ void execute(Marker marker) {
     switch (marker) {
         case Marker::core: r.bind(current_vcpu, static_cast<unsigned>(read_register(Register::rdi))); break;
         case Marker::phase_page: r.accesses().expect_page(*current_lane, read_register(Register::rdi)); break;
-        case Marker::party:
+        case Marker::process_class:
             r.contexts().set_party(static_cast<std::uint8_t>(read_register(Register::rdi)));
             break;
         case Marker::load_begin: r.load_begin(); break;

@@ -5,23 +5,23 @@ namespace s80::plugin {
 
 using model::Kind;
 
-MissNotes::MissNotes(const Arguments& arguments, const model::Machine& machine, const Lanes& lanes,
-                     model::Hierarchy& hierarchy, model::Player& player)
+MissNotes::MissNotes(const Arguments& arguments, const model::Machine& machine, const VcpuList& vcpus,
+                     model::Hierarchy& hierarchy, model::TimingMerger& merger)
     : machine_(machine), line_shift_(machine.line_shift()) {
     if (addresses(arguments)) {
-        who_.assign(lanes.size(), 0);
+        who_.assign(vcpus.size(), 0);
     }
     if (!arguments.profile.empty()) {
         profile_ = std::make_unique<Profile>(arguments.profile);
-        for (const auto& lane : lanes) {
-            lane->sampled.due_at = 0;
-            lane->sampled.branches_left = Profile::kBranchPeriod;
+        for (const auto& vcpu : vcpus) {
+            vcpu->sampled.due_at = 0;
+            vcpu->sampled.branches_left = Profile::kBranchPeriod;
         }
     }
     if (!taken(arguments)) {
         return;
     }
-    notes_.assign(lanes.size(), Notes(line_shift_));
+    notes_.assign(vcpus.size(), Notes(line_shift_));
     if (!arguments.misses.empty()) {
         log_ = std::make_unique<MissLog>(arguments.misses);
     }
@@ -30,7 +30,7 @@ MissNotes::MissNotes(const Arguments& arguments, const model::Machine& machine, 
         sums_ =
             std::make_unique<model::MissSums>(hierarchy.lines(), machine.line_bytes, arguments.sums_limit);
     }
-    attribution_ = std::make_unique<model::Attribution>(hierarchy, player, [this](const model::Miss& miss) {
+    attribution_ = std::make_unique<model::Attribution>(hierarchy, merger, [this](const model::Miss& miss) {
         if (log_) {
             log_->write(miss);
         }
@@ -38,7 +38,7 @@ MissNotes::MissNotes(const Arguments& arguments, const model::Machine& machine, 
             sums_->add(miss);
         }
     });
-    player.observe(*attribution_);
+    merger.observe(*attribution_);
 }
 
 void MissNotes::finish() {
@@ -55,18 +55,18 @@ void MissNotes::finish() {
 
 // --- notes ---
 
-void MissNotes::fetch(Lane& lane, model::Line line) {
-    Notes& notes = notes_[lane.processor];
-    notes.fetch(lane.sampled.block, static_cast<std::uint64_t>(line) << line_shift_);
-    notes.put(lane);
+void MissNotes::fetch(Vcpu& vcpu, model::Line line) {
+    Notes& notes = notes_[vcpu.processor];
+    notes.fetch(vcpu.sampled.block, static_cast<std::uint64_t>(line) << line_shift_);
+    notes.put(vcpu);
 }
 
-void MissNotes::access(Lane& lane, const Site& site, std::uint64_t address, std::uint64_t bytes, Kind kind,
+void MissNotes::access(Vcpu& vcpu, const Site& site, std::uint64_t address, std::uint64_t bytes, Kind kind,
                        std::uint64_t epoch) {
     const std::uint64_t line = address >> line_shift_;
-    Notes& notes = notes_[lane.processor];
-    if (lane.filter.holds(line, kind)) {
-        notes.again(lane, line % kFilterEntries, epoch, address, bytes, kind);
+    Notes& notes = notes_[vcpu.processor];
+    if (vcpu.filter.holds(line, kind)) {
+        notes.again(vcpu, line % kFilterEntries, epoch, address, bytes, kind);
     } else {
         notes.access(site, address, bytes, kind);
     }
@@ -74,18 +74,18 @@ void MissNotes::access(Lane& lane, const Site& site, std::uint64_t address, std:
 
 // --- who ---
 
-void MissNotes::runs(const Lane& lane, const Running& running) {
+void MissNotes::runs(const Vcpu& vcpu, const Running& running) {
     if (who_.empty()) {
         return;
     }
     const Frames& frames = running.frames;
-    const bool calls = !frames.empty() && frames.top().entry == model::Entry::system_call;
+    const bool calls = !frames.empty() && frames.top().entry == model::KernelEntry::system_call;
     const std::uint32_t who =
         whos_.number(running.task.pid, running.task.name, calls ? frames.top().system_call : Whos::kNoCall,
                      running.task.tgid);
-    who_[lane.processor] = who;
+    who_[vcpu.processor] = who;
     if (!notes_.empty()) {
-        notes_[lane.processor].set_who(who);
+        notes_[vcpu.processor].set_who(who);
     }
 }
 
@@ -93,22 +93,23 @@ void MissNotes::runs(const Lane& lane, const Running& running) {
 
 /// Not when the kernel was entered in between. Blocks that processes share are known by the addresses of one
 /// of them, so only the place within the page is compared.
-void MissNotes::branch_went(Lane& lane, const Block& block, bool measuring) {
-    Sampled& sampled = lane.sampled;
-    if (measuring && block.privilege == sampled.followed_privilege && block.entered == model::Entry::user) {
+void MissNotes::branch_went(Vcpu& vcpu, const Block& block, bool measuring) {
+    Sampled& sampled = vcpu.sampled;
+    if (measuring && block.privilege == sampled.followed_privilege &&
+        block.entered == model::KernelEntry::user) {
         profile_->branch(block.privilege, (block.address & kPageMask) + 1 != sampled.followed);
     }
     sampled.followed = 0;
 }
 
-void MissNotes::sample(Lane& lane, bool measuring) {
-    Sampled& sampled = lane.sampled;
+void MissNotes::sample(Vcpu& vcpu, bool measuring) {
+    Sampled& sampled = vcpu.sampled;
     if (sampled.due_at == 0) {  // the processor's first block
-        sampled.due_at = lane.instructions;
+        sampled.due_at = vcpu.instructions;
     }
-    for (; sampled.due_at <= lane.instructions; sampled.due_at += Profile::kPeriod) {
+    for (; sampled.due_at <= vcpu.instructions; sampled.due_at += Profile::kPeriod) {
         if (measuring) {
-            profile_->sample(sampled.block, who_[lane.processor], lane.context);
+            profile_->sample(sampled.block, who_[vcpu.processor], vcpu.context);
         }
     }
 }

@@ -11,14 +11,14 @@
 #include "observe/miss_sums.h"
 #include "plugin/arguments.h"
 #include "plugin/block.h"
-#include "plugin/lane.h"
 #include "plugin/miss_log.h"
 #include "plugin/notes.h"
 #include "plugin/profile.h"
 #include "plugin/sums_file.h"
 #include "plugin/tasks.h"
+#include "plugin/vcpu.h"
 #include "plugin/whos.h"
-#include "timing/player.h"
+#include "timing/merger.h"
 
 namespace s80::plugin {
 
@@ -35,33 +35,33 @@ public:
         return taken(arguments) || !arguments.profile.empty();
     }
 
-    /// Creates the files, and observes `player` if notes are taken. The references must outlive this object.
-    MissNotes(const Arguments& arguments, const model::Machine& machine, const Lanes& lanes,
-              model::Hierarchy& hierarchy, model::Player& player);
+    /// Creates the files, and observes `merger` if notes are taken. The references must outlive this object.
+    MissNotes(const Arguments& arguments, const model::Machine& machine, const VcpuList& vcpus,
+              model::Hierarchy& hierarchy, model::TimingMerger& merger);
 
     // --- notes; only if they are taken ---
-    /// A fetch, the last event of `lane`. `line`: physical.
-    void fetch(Lane& lane, model::Line line);
-    /// A load or store, the last event of `lane`, whose parts access() has noted. `entry`: of the filter.
-    void put(Lane& lane, std::size_t entry, std::uint64_t epoch) {
-        notes_[lane.processor].put(lane, entry, epoch);
+    /// A fetch, the last event of `vcpu`. `line`: physical.
+    void fetch(Vcpu& vcpu, model::Line line);
+    /// A load or store, the last event of `vcpu`, whose parts access() has noted. `entry`: of the filter.
+    void put(Vcpu& vcpu, std::size_t entry, std::uint64_t epoch) {
+        notes_[vcpu.processor].put(vcpu, entry, epoch);
     }
-    /// A page walk, the last event of `lane`.
-    void put_walk(Lane& lane, std::uint64_t physical) { notes_[lane.processor].put_walk(lane, physical); }
+    /// A page walk, the last event of `vcpu`.
+    void put_walk(Vcpu& vcpu, std::uint64_t physical) { notes_[vcpu.processor].put_walk(vcpu, physical); }
     /// The part of an access that lies in one line. If an event of this filter interval represents the
     /// access, the part is merged into that event's note.
-    void access(Lane& lane, const Site& site, std::uint64_t address, std::uint64_t bytes, model::Kind kind,
+    void access(Vcpu& vcpu, const Site& site, std::uint64_t address, std::uint64_t bytes, model::Kind kind,
                 std::uint64_t epoch);
 
     // --- who ---
-    /// What `lane` runs, or what it is in the kernel for, has changed.
-    void runs(const Lane& lane, const Running& running);
+    /// What `vcpu` runs, or what it is in the kernel for, has changed.
+    void runs(const Vcpu& vcpu, const Running& running);
 
     // --- profile; only in the measured region ---
-    /// The block that `lane` has begun, for each sample that is due. `measuring`: false only passes the time.
-    void sample(Lane& lane, bool measuring);
-    /// `block` follows a sampled conditional branch of `lane`.
-    void branch_went(Lane& lane, const Block& block, bool measuring);
+    /// The block that `vcpu` has begun, for each sample that is due. `measuring`: false only passes the time.
+    void sample(Vcpu& vcpu, bool measuring);
+    /// `block` follows a sampled conditional branch of `vcpu`.
+    void branch_went(Vcpu& vcpu, const Block& block, bool measuring);
 
     /// All epochs have been played: writes what is left.
     void finish();

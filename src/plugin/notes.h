@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "observe/attribution.h"
-#include "plugin/lane.h"
+#include "plugin/vcpu.h"
 
 namespace s80::plugin {
 
@@ -44,30 +44,30 @@ public:
         next_.writes = 0;
     }
     /// Attaches the note to the event that was last added to the vCPU context's stream.
-    void put(Lane& lane) { at(lane, place(lane)) = next_; }
+    void put(Vcpu& vcpu) { at(vcpu, place(vcpu)) = next_; }
     /// Attaches the note to the read of a page-table entry for the access.
-    void put_walk(Lane& lane, std::uint64_t physical) {
+    void put_walk(Vcpu& vcpu, std::uint64_t physical) {
         model::Note note = next_;
         use(note, physical, sizeof(std::uint64_t), model::Kind::walk);
-        at(lane, place(lane)) = note;
+        at(vcpu, place(vcpu)) = note;
     }
     /// As `put`. Later accesses to the line that are not recorded are merged into this event's note.
-    void put(Lane& lane, std::size_t entry, std::uint64_t window) {
-        put(lane);
-        recorded_[entry] = {window, next_.address & ~line_mask_, place(lane)};
+    void put(Vcpu& vcpu, std::size_t entry, std::uint64_t epoch) {
+        put(vcpu);
+        recorded_[entry] = {epoch, next_.address & ~line_mask_, place(vcpu)};
     }
     /// Merges an access that is not recorded into the note of the event in that entry of the filter.
-    void again(Lane& lane, std::size_t entry, std::uint64_t window, std::uint64_t address,
-               std::uint64_t bytes, model::Kind kind) {
-        if (recorded_[entry].window == window && recorded_[entry].line == (address & ~line_mask_)) {
-            model::Note& note = at(lane, recorded_[entry].place);
+    void again(Vcpu& vcpu, std::size_t entry, std::uint64_t epoch, std::uint64_t address, std::uint64_t bytes,
+               model::Kind kind) {
+        if (recorded_[entry].epoch == epoch && recorded_[entry].line == (address & ~line_mask_)) {
+            model::Note& note = at(vcpu, recorded_[entry].place);
             (kind == model::Kind::store ? note.writes : note.reads) |= granules(address, bytes);
         }
     }
 
 private:
     struct Recorded {
-        std::uint64_t window = 0;
+        std::uint64_t epoch = 0;
         std::uint64_t line = 0;  ///< virtual address of its first byte
         std::size_t place = 0;
     };
@@ -85,9 +85,9 @@ private:
         note.reads = kind == model::Kind::store ? 0 : used;
         note.writes = kind == model::Kind::store ? used : 0;
     }
-    static std::size_t place(const Lane& lane) { return lane.stream.position() - 1; }
-    static model::Note& at(Lane& lane, std::size_t place) {
-        model::Stream& stream = *lane.stream.stream;
+    static std::size_t place(const Vcpu& vcpu) { return vcpu.stream.position() - 1; }
+    static model::Note& at(Vcpu& vcpu, std::size_t place) {
+        model::Stream& stream = *vcpu.stream.stream;
         if (stream.notes.size() <= place) {
             stream.notes.resize(stream.events.size());
         }

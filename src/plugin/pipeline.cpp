@@ -6,19 +6,19 @@
 namespace s80::plugin {
 
 namespace {
-constexpr std::size_t kWindows = 4;
+constexpr std::size_t kEpochs = 4;
 }  // namespace
 
-Pipeline::Pipeline(model::Player& player, model::Hierarchy& hierarchy, model::SnapshotWriter& snapshots,
+Pipeline::Pipeline(model::TimingMerger& merger, model::Hierarchy& hierarchy, model::SnapshotWriter& snapshots,
                    Capture& capture, Watch& watch)
-    : player_(player),
+    : merger_(merger),
       hierarchy_(hierarchy),
       snapshots_(snapshots),
       capture_(capture),
       watch_(watch),
-      known_(kLag + 1, {player.clock_ns(), player.paces()}) {
-    for (std::size_t i = 0; i < kWindows; ++i) {
-        free_.push_back(std::make_unique<model::Window>(hierarchy.machine().processors));
+      known_(kLag + 1, {merger.clock_ns(), merger.paces()}) {
+    for (std::size_t i = 0; i < kEpochs; ++i) {
+        free_.push_back(std::make_unique<model::Epoch>(hierarchy.machine().processors));
     }
     thread_ = std::thread([this] { guarded([this] { run(); }); });
 }
@@ -32,27 +32,27 @@ Pipeline::~Pipeline() {
     thread_.join();
 }
 
-std::unique_ptr<model::Window> Pipeline::take() {
+std::unique_ptr<model::Epoch> Pipeline::take() {
     std::unique_lock lock(mutex_);
     played_.wait(lock, [this] { return !free_.empty(); });
-    auto window = std::move(free_.back());
+    auto epoch = std::move(free_.back());
     free_.pop_back();
-    return window;
+    return epoch;
 }
 
-void Pipeline::submit(std::unique_ptr<model::Window> window) {
-    if (window->mark != model::Mark::none) {
-        window->watched = watch_.read();
+void Pipeline::submit(std::unique_ptr<model::Epoch> epoch) {
+    if (epoch->mark != model::Mark::none) {
+        epoch->watched = watch_.read();
     }
     {
         const std::lock_guard lock(mutex_);
-        queue_.push_back(std::move(window));
+        queue_.push_back(std::move(epoch));
         ++handed_;
     }
     submitted_.notify_one();
 }
 
-const WindowSink::Known& Pipeline::known() {
+const EpochSink::Known& Pipeline::known() {
     std::unique_lock lock(mutex_);
     const std::uint64_t wanted = handed_ > kLag ? handed_ - kLag : 0;
     played_.wait(lock, [&] { return done_ >= wanted; });
@@ -72,15 +72,15 @@ void Pipeline::run() {
         if (queue_.empty()) {
             return;
         }
-        auto window = std::move(queue_.front());
+        auto epoch = std::move(queue_.front());
         queue_.pop_front();
         lock.unlock();
-        player_.play(*window);
-        snapshots_.write(*window, player_, hierarchy_.stats());
-        capture_.write(*window);
+        merger_.play(*epoch);
+        snapshots_.write(*epoch, merger_, hierarchy_.stats());
+        capture_.write(*epoch);
         lock.lock();
-        free_.push_back(std::move(window));
-        known_.push_back({player_.clock_ns(), player_.paces()});
+        free_.push_back(std::move(epoch));
+        known_.push_back({merger_.clock_ns(), merger_.paces()});
         if (known_.size() > kLag + 1) {
             known_.pop_front();
         }

@@ -12,23 +12,23 @@
 
 #include "observe/snapshot.h"
 #include "plugin/capture.h"
+#include "plugin/epochs.h"
 #include "plugin/watch.h"
-#include "plugin/windows.h"
-#include "stream/window.h"
-#include "timing/player.h"
+#include "stream/epoch.h"
+#include "timing/merger.h"
 
 namespace s80::plugin {
 
-class Pipeline final : public WindowSink {
+class Pipeline final : public EpochSink {
 public:
-    Pipeline(model::Player& player, model::Hierarchy& hierarchy, model::SnapshotWriter& snapshots,
+    Pipeline(model::TimingMerger& merger, model::Hierarchy& hierarchy, model::SnapshotWriter& snapshots,
              Capture& capture, Watch& watch);
     ~Pipeline() override;
     Pipeline(const Pipeline&) = delete;
     Pipeline& operator=(const Pipeline&) = delete;
 
-    std::unique_ptr<model::Window> take() override;
-    void submit(std::unique_ptr<model::Window> window) override;
+    std::unique_ptr<model::Epoch> take() override;
+    void submit(std::unique_ptr<model::Epoch> epoch) override;
     const Known& known() override;
     /// Waits until all epochs have been played.
     void drain();
@@ -37,7 +37,7 @@ private:
     static constexpr std::uint64_t kLag = 2;
     void run();
 
-    model::Player& player_;
+    model::TimingMerger& merger_;
     model::Hierarchy& hierarchy_;
     model::SnapshotWriter& snapshots_;
     Capture& capture_;
@@ -45,8 +45,8 @@ private:
     std::mutex mutex_;
     std::condition_variable submitted_;
     std::condition_variable played_;
-    std::deque<std::unique_ptr<model::Window>> queue_;
-    std::vector<std::unique_ptr<model::Window>> free_;
+    std::deque<std::unique_ptr<model::Epoch>> queue_;
+    std::vector<std::unique_ptr<model::Epoch>> free_;
     std::uint64_t handed_ = 0;
     std::uint64_t done_ = 0;
     std::deque<Known> known_;  ///< after epoch done_-1, done_-2, ... (newest last)

@@ -9,11 +9,11 @@ namespace s80::plugin {
 namespace {
 
 /// The place in the epoch of what happens now.
-Mappings::Place here(const Lane& lane, std::uint64_t epoch) {
+Mappings::Place here(const Vcpu& vcpu, std::uint64_t epoch) {
     Mappings::Place place{epoch, std::nullopt, 0};
-    if (lane.bound()) {
-        place.processor = lane.processor;
-        place.position = lane.stream.position();
+    if (vcpu.bound()) {
+        place.processor = vcpu.processor;
+        place.position = vcpu.stream.position();
     }
     return place;
 }
@@ -27,9 +27,9 @@ Processes::Processes(const Arguments& arguments, GuestRam& ram)
     }
 }
 
-void Processes::observe(model::Player& player, const model::Machine& machine) {
+void Processes::observe(model::TimingMerger& merger, const model::Machine& machine) {
     if (mappings_) {
-        mappings_->observe(player, machine);
+        mappings_->observe(merger, machine);
     }
 }
 
@@ -40,7 +40,7 @@ void Processes::finish() {
 }
 
 /// Processes begin before the processors are bound, so the registers tell which processor calls.
-void Processes::changes(Mappings::Hook hook, Lane& lane, std::uint64_t epoch) {
+void Processes::changes(Mappings::Hook hook, Vcpu& vcpu, std::uint64_t epoch) {
     const Mappings::Call call{read_register(Register::cr3) & ~kPageMask,
                               read_register(Register::gs_base),
                               read_register(Register::rdi),
@@ -49,9 +49,9 @@ void Processes::changes(Mappings::Hook hook, Lane& lane, std::uint64_t epoch) {
                               read_register(Register::rcx),
                               read_register(Register::fs_base)};
     if (hook == Mappings::Hook::comm) {
-        lane.attention |= kTask;  // its name is another
+        vcpu.attention |= kTask;  // its name is another
     }
-    mappings_->called(hook, call, here(lane, epoch));
+    mappings_->called(hook, call, here(vcpu, epoch));
 }
 
 void Processes::allocation_begins(Allocations::Size size) {
@@ -66,14 +66,14 @@ void Processes::allocation_begins(Allocations::Size size) {
     allocations_.entered(size, call, walk_page_tables(ram_, call.table, call.caller, [](std::uint64_t) {}));
 }
 
-void Processes::allocation_ends(const Lane& lane, const Running& running, std::uint64_t epoch) {
+void Processes::allocation_ends(const Vcpu& vcpu, const Running& running, std::uint64_t epoch) {
     const Allocations::Return call{read_register(Register::cr3) & ~kPageMask, read_register(Register::rsp),
                                    read_register(Register::rax)};
     const auto object = allocations_.returned(call, [this, &call](std::uint64_t address) {
         return read_virtual<std::uint64_t>(ram_, call.table, address).value_or(0);
     });
-    if (object && lane.bound()) {
-        mappings_->allocated(running.task.tgid, *object, here(lane, epoch));
+    if (object && vcpu.bound()) {
+        mappings_->allocated(running.task.tgid, *object, here(vcpu, epoch));
     }
 }
 

@@ -9,32 +9,32 @@
 #include "plugin/allocations.h"
 #include "plugin/arguments.h"
 #include "plugin/guest_ram.h"
-#include "plugin/lane.h"
 #include "plugin/mappings.h"
 #include "plugin/tasks.h"
-#include "timing/player.h"
+#include "plugin/vcpu.h"
+#include "timing/merger.h"
 
 namespace s80::plugin {
 
 /// Owns the records of mappings and allocations. The callbacks of QEMU call it where the kernel or a program
-/// enters a function that it watches. The function's arguments are in the registers. `lane` is that of the
+/// enters a function that it watches. The function's arguments are in the registers. `vcpu` is that of the
 /// processor that runs, `epoch` the number of the epoch that is being recorded.
 class Processes {
 public:
     /// `ram` must outlive this object.
     Processes(const Arguments& arguments, GuestRam& ram);
-    /// The records are written in the order in which `player` plays the epochs.
-    void observe(model::Player& player, const model::Machine& machine);
+    /// The records are written in the order in which `merger` plays the epochs.
+    void observe(model::TimingMerger& merger, const model::Machine& machine);
 
     /// Null if no mappings are recorded.
     const Mappings* mappings() const { return mappings_.get(); }
     const Allocations& allocations() const { return allocations_; }
 
     /// The kernel calls a function that tells of a process.
-    void changes(Mappings::Hook hook, Lane& lane, std::uint64_t epoch);
-    /// A program calls a function of its allocator, and the function returns. `running`: what `lane` runs.
+    void changes(Mappings::Hook hook, Vcpu& vcpu, std::uint64_t epoch);
+    /// A program calls a function of its allocator, and the function returns. `running`: what `vcpu` runs.
     void allocation_begins(Allocations::Size size);
-    void allocation_ends(const Lane& lane, const Running& running, std::uint64_t epoch);
+    void allocation_ends(const Vcpu& vcpu, const Running& running, std::uint64_t epoch);
 
     /// All epochs have been played: writes what is left.
     void finish();

@@ -15,7 +15,7 @@ void Profile::finish(const Whos& whos) const {
     using model::Dim;
     const std::string partial = path_ + ".partial";
     std::ofstream out(partial);
-    out << "{\"period\":" << kPeriod << ",\"labels\":{\"class\":" << array(model::labels(Dim::party))
+    out << "{\"period\":" << kPeriod << ",\"labels\":{\"class\":" << array(model::labels(Dim::process_class))
         << ",\"entry\":" << array(model::labels(Dim::entry)) << "},\"whos\":" << whos.json(whos.size())
         << ",\n\"branches\":{";
     const auto privileges = model::labels(Dim::privilege);

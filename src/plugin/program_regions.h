@@ -3,7 +3,7 @@
 #pragma once
 
 #include "plugin/arguments.h"
-#include "stream/window.h"
+#include "stream/epoch.h"
 
 namespace s80::plugin {
 

@@ -46,7 +46,7 @@ std::string request_labels(const model::Machine& machine) {
     json += "\"request\":" + array(Labels{"miss", "upgrade"});
     json += ",\"reason\":" + array(Labels{"cold", "capacity", "conflict", "coherence", "none"});
     json += ",\"sharing\":" + array(Labels{"none", "true", "false"});
-    for (const Dim dim : {Dim::kind, Dim::source, Dim::party, Dim::entry}) {
+    for (const Dim dim : {Dim::kind, Dim::source, Dim::process_class, Dim::entry}) {
         json += ",\"" + std::string(model::dim_name(dim)) + "\":" + array(model::labels(dim));
     }
     return json + '}';

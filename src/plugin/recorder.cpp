@@ -43,20 +43,20 @@ void Recorder::start_model() {
     for (unsigned core = machine_.cores() / 2; core < machine_.cores(); ++core) {
         playing_->hierarchy.slow_down(core, static_cast<unsigned>(arguments_.slow));
     }
-    Windows::State state;
+    Epochs::State state;
     if (!arguments_.state_in.empty()) {
-        state = restore(model::load_state(arguments_.state_in, playing_->hierarchy, playing_->player));
+        state = restore(model::load_state(arguments_.state_in, playing_->hierarchy, playing_->merger));
     }
     start_playing(lines);
-    windows_.emplace(machine_, model::TimeRules::of_recorder(machine_), vcpus_.lanes(), *playing_->pipeline,
-                     page_, qemu_->time, qemu_->round, lines, static_cast<unsigned>(arguments_.clock_shift),
-                     Schedule(arguments_.skip, arguments_.measure, arguments_.window, arguments_.growth),
-                     state);
-    windows_->bound_slices(arguments_.slice);
+    epochs_.emplace(machine_, model::TimeRules::of_recorder(machine_), vcpus_.vcpus(), *playing_->pipeline,
+                    page_, qemu_->time, qemu_->round, lines, static_cast<unsigned>(arguments_.clock_shift),
+                    Schedule(arguments_.skip, arguments_.measure, arguments_.window, arguments_.growth),
+                    state);
+    epochs_->bound_slices(arguments_.slice);
     MissNotes* const taken = notes() ? &*misses_ : nullptr;
-    memory_.emplace(machine_, ram_, vcpus_.lanes(), *windows_, taken);
+    memory_.emplace(machine_, ram_, vcpus_.vcpus(), *epochs_, taken);
     // In the reference order all polls are executed.
-    accesses_.emplace(machine_, ram_, page_, *windows_, *memory_, taken, arguments_.slice == 0);
+    accesses_.emplace(machine_, ram_, page_, *epochs_, *memory_, taken, arguments_.slice == 0);
 }
 
 /// The observers see an event in this order.
@@ -66,12 +66,12 @@ void Recorder::start_playing(std::uint64_t lines) {
                                                            watch_.names());
     to.capture = std::make_unique<Capture>(arguments_, machine_, protocol_, lines);
     if (model::Observer* const filter = to.capture->observer()) {
-        to.player.observe(*filter);
+        to.merger.observe(*filter);
     }
-    misses_.emplace(arguments_, machine_, vcpus_.lanes(), to.hierarchy, to.player);
+    misses_.emplace(arguments_, machine_, vcpus_.vcpus(), to.hierarchy, to.merger);
     contexts_.tell(*misses_);
-    processes_.observe(to.player, machine_);
-    to.pipeline = std::make_unique<Pipeline>(to.player, to.hierarchy, *to.snapshots, *to.capture, watch_);
+    processes_.observe(to.merger, machine_);
+    to.pipeline = std::make_unique<Pipeline>(to.merger, to.hierarchy, *to.snapshots, *to.capture, watch_);
 }
 
 // --- callbacks ---
@@ -80,8 +80,8 @@ bool Recorder::enter(void* vcpu_state) {
     if (!playing_) {
         start_model();
     }
-    return vcpus_.enter(vcpu_state, [&](Lane& next) {
-        if (!windows_->begin_slice(next, vcpu_state)) {
+    return vcpus_.enter(vcpu_state, [&](Vcpu& next) {
+        if (!epochs_->begin_slice(next, vcpu_state)) {
             return false;
         }
         accesses_->begin_slice(next, vcpu_state);
@@ -89,23 +89,23 @@ bool Recorder::enter(void* vcpu_state) {
     });
 }
 
-void Recorder::halted(Lane& lane) {
-    if (lane.bound()) {
-        windows_->sleep(lane);
+void Recorder::halted(Vcpu& vcpu) {
+    if (vcpu.bound()) {
+        epochs_->sleep(vcpu);
         Vcpus::leave();
     }
 }
 
-void Recorder::paused(Lane& lane) {
-    if (lane.bound()) {
-        windows_->pause(lane);
+void Recorder::paused(Vcpu& vcpu) {
+    if (vcpu.bound()) {
+        epochs_->pause(vcpu);
         Vcpus::leave();
     }
 }
 
-void Recorder::clock_read(Lane& lane) {
-    if (lane.bound()) {
-        windows_->read_clock(lane);
+void Recorder::clock_read(Vcpu& vcpu) {
+    if (vcpu.bound()) {
+        epochs_->read_clock(vcpu);
     }
 }
 
@@ -113,7 +113,7 @@ void Recorder::clock_read(Lane& lane) {
 
 void Recorder::bind(void* vcpu_state, unsigned processor) {
     if (vcpus_.bind(vcpu_state, processor)) {
-        windows_->start_clock();
+        epochs_->start_clock();
     }
 }
 
@@ -121,28 +121,28 @@ void Recorder::load_begin() {
     if (!vcpus_.all_seen()) {
         throw model::Error(
             "the load began, but only " + std::to_string(vcpus_.seen()) + " of " +
-            std::to_string(vcpus_.lanes().size()) +
+            std::to_string(vcpus_.vcpus().size()) +
             " processors were bound; compare the guest's processor count with the machine file");
     }
-    windows_->begin_load();
+    epochs_->begin_load();
 }
 
 void Recorder::program_marks(model::Mark mark, bool by_marker) {
     if (regions_.program_marks(mark, by_marker)) {
-        windows_->mark(mark);
+        epochs_->mark(mark);
     }
 }
 
 void Recorder::run_begins(bool region) {
     regions_.run_begins();
     if (region && regions_.changes(model::Mark::measure_begin)) {
-        windows_->mark(model::Mark::measure_begin);
+        epochs_->mark(model::Mark::measure_begin);
     }
 }
 
 void Recorder::run_ends(bool region) {
     if (region && regions_.changes(model::Mark::measure_end)) {
-        windows_->mark(model::Mark::measure_end);
+        epochs_->mark(model::Mark::measure_end);
     }
     regions_.run_ends();
 }
@@ -154,10 +154,10 @@ void Recorder::finish() {
         return;
     }
     finished_ = true;
-    windows_->finish();
+    epochs_->finish();
     playing_->pipeline->drain();
     if (!arguments_.state_out.empty()) {
-        model::save_state(arguments_.state_out, playing_->hierarchy, playing_->player, extra());
+        model::save_state(arguments_.state_out, playing_->hierarchy, playing_->merger, extra());
     }
     playing_->pipeline.reset();
     misses_->finish();

@@ -14,9 +14,9 @@
 #include "plugin/capture.h"
 #include "plugin/contexts.h"
 #include "plugin/entry_points.h"
+#include "plugin/epochs.h"
 #include "plugin/guest_memory.h"
 #include "plugin/guest_ram.h"
-#include "plugin/lane.h"
 #include "plugin/miss_notes.h"
 #include "plugin/phase_page.h"
 #include "plugin/pipeline.h"
@@ -24,11 +24,11 @@
 #include "plugin/program_regions.h"
 #include "plugin/round.h"
 #include "plugin/slice_end.h"
+#include "plugin/vcpu.h"
 #include "plugin/vcpus.h"
 #include "plugin/virtual_time.h"
 #include "plugin/watch.h"
-#include "plugin/windows.h"
-#include "timing/player.h"
+#include "timing/merger.h"
 
 namespace s80::plugin {
 
@@ -57,24 +57,24 @@ public:
     bool notes() const { return MissNotes::taken(arguments_); }
     bool addresses() const { return MissNotes::addresses(arguments_); }
 
-    // --- callbacks; the lane is that of the processor that runs ---
+    // --- callbacks; the vcpu is that of the processor that runs ---
     /// A time slice began. False: it must end before its first block.
     bool enter(void* vcpu_state);
-    void halted(Lane& lane);      ///< called before HLT
-    void paused(Lane& lane);      ///< called before PAUSE, at which QEMU ends the time slice
-    void clock_read(Lane& lane);  ///< called before the instruction
+    void halted(Vcpu& vcpu);      ///< called before HLT
+    void paused(Vcpu& vcpu);      ///< called before PAUSE, at which QEMU ends the time slice
+    void clock_read(Vcpu& vcpu);  ///< called before the instruction
     /// The kernel calls a function that tells of a process.
-    void process_changes(Mappings::Hook hook) { processes_.changes(hook, *current_lane, windows_->number()); }
+    void process_changes(Mappings::Hook hook) { processes_.changes(hook, *current_lane, epochs_->number()); }
     /// A function of a program's allocator returns.
     void allocation_ends() {
-        const Lane& lane = *current_lane;
-        processes_.allocation_ends(lane, contexts_.running(lane.processor), windows_->number());
+        const Vcpu& vcpu = *current_lane;
+        processes_.allocation_ends(vcpu, contexts_.running(vcpu.processor), epochs_->number());
     }
     /// A sample of the profile is due.
-    void sample(Lane& lane) { misses_->sample(lane, windows_->measuring()); }
+    void sample(Vcpu& vcpu) { misses_->sample(vcpu, epochs_->measuring()); }
     /// The block after a sampled conditional branch begins.
-    void branch_went(Lane& lane, const Block& block) {
-        misses_->branch_went(lane, block, windows_->measuring());
+    void branch_went(Vcpu& vcpu, const Block& block) {
+        misses_->branch_went(vcpu, block, epochs_->measuring());
     }
 
     // --- markers ---
@@ -86,7 +86,7 @@ public:
     void run_begins(bool region);
     void run_ends(bool region);
     void transaction_end(std::uint64_t type, std::uint64_t client, bool failed) {
-        windows_->transaction_end(type, client, failed);
+        epochs_->transaction_end(type, client, failed);
     }
 
     /// When QEMU exits: plays the recorded epochs and saves the model.
@@ -109,9 +109,9 @@ private:
     /// The playing side, in the order of its construction.
     struct Playing {
         Playing(const model::Machine& machine, const model::Protocol& protocol, std::uint64_t lines)
-            : hierarchy(machine, protocol, lines), player(hierarchy) {}
+            : hierarchy(machine, protocol, lines), merger(hierarchy) {}
         model::Hierarchy hierarchy;
-        model::Player player;
+        model::TimingMerger merger;
         std::unique_ptr<model::SnapshotWriter> snapshots;
         std::unique_ptr<Capture> capture;
         std::unique_ptr<Pipeline> pipeline;
@@ -119,8 +119,8 @@ private:
 
     void start_model();
     void start_playing(std::uint64_t lines);
-    /// Returns the state for `Windows`.
-    Windows::State restore(const model::Extra& extra);
+    /// Returns the state for `Epochs`.
+    Epochs::State restore(const model::Extra& extra);
     void restore_totals(EpochWriter::Totals& totals) const;
     model::Extra extra() const;
 
@@ -139,7 +139,7 @@ private:
     // From the first block on:
     std::optional<Playing> playing_;
     std::optional<MissNotes> misses_;
-    std::optional<Windows> windows_;
+    std::optional<Epochs> epochs_;
     std::optional<GuestMemory> memory_;
     std::optional<Accesses> accesses_;
     bool finished_ = false;

@@ -7,7 +7,7 @@
 namespace s80::plugin {
 
 model::Extra Recorder::extra() const {
-    const Windows::State state = windows_->state();
+    const Epochs::State state = epochs_->state();
     model::Extra words{state.sleeping.word(),
                        page_.physical(),
                        std::uint64_t{state.time.clock.runs},
@@ -15,20 +15,20 @@ model::Extra Recorder::extra() const {
                        std::uint64_t{state.time.gap_pending},
                        std::uint64_t{state.totals.began},
                        vcpus_.areas().size(),
-                       contexts_.parties().size(),
+                       contexts_.process_classes().size(),
                        state.totals.finished.size()};
     for (const auto& [area, processor] : vcpus_.areas()) {
         words.insert(words.end(), {area, processor});
     }
-    for (const auto& [cr3, party] : contexts_.parties()) {
-        words.insert(words.end(), {cr3, party});
+    for (const auto& [cr3, process_class] : contexts_.process_classes()) {
+        words.insert(words.end(), {cr3, process_class});
     }
     words.insert(words.end(), state.totals.finished.begin(), state.totals.finished.end());
     return words;
 }
 
-Windows::State Recorder::restore(const model::Extra& extra) {
-    Windows::State state;
+Epochs::State Recorder::restore(const model::Extra& extra) {
+    Epochs::State state;
     auto at = extra.begin();
     state.sleeping = model::CoreSet::of_word(static_cast<model::CoreSet::Word>(*at++));
     page_.restore(ram_, *at++);
@@ -37,13 +37,13 @@ Windows::State Recorder::restore(const model::Extra& extra) {
     state.time.gap_pending = *at++ != 0;
     state.totals.began = *at++ != 0;
     const std::uint64_t areas = *at++;
-    const std::uint64_t parties = *at++;
+    const std::uint64_t process_classes = *at++;
     const std::uint64_t finished = *at++;
     for (std::uint64_t i = 0; i < areas; ++i) {
         const std::uint64_t area = *at++;
         vcpus_.restore(area, static_cast<unsigned>(*at++));
     }
-    for (std::uint64_t i = 0; i < parties; ++i) {
+    for (std::uint64_t i = 0; i < process_classes; ++i) {
         const std::uint64_t cr3 = *at++;
         contexts_.restore_party(cr3, static_cast<std::uint8_t>(*at++));
     }

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "stream/window.h"
+#include "stream/epoch.h"
 
 namespace s80::plugin {
 
@@ -12,10 +12,11 @@ enum class Phase : std::uint64_t { warm_up, measured, done };
 
 class Schedule {
 public:
-    /// window: instructions of a sampling interval. growth: if not 0, an interval also has at least 1/growth
-    /// of the instructions before it, so that the number of snapshots stays small however long a run is.
-    Schedule(std::uint64_t skip, std::uint64_t measure, std::uint64_t window, std::uint64_t growth = 0)
-        : skip_(skip), measure_(measure), window_(window), growth_(growth) {}
+    /// interval: instructions of a sampling interval. growth: if not 0, an interval also has at least
+    /// 1/growth of the instructions before it, so that the number of snapshots stays small however long a run
+    /// is.
+    Schedule(std::uint64_t skip, std::uint64_t measure, std::uint64_t interval, std::uint64_t growth = 0)
+        : skip_(skip), measure_(measure), interval_(interval), growth_(growth) {}
 
     /// The load began (or the warm checkpoint was restored) at this total number of instructions.
     void begin(std::uint64_t total) {
@@ -43,7 +44,7 @@ public:
         }
         ++index_;
         last_ = total;
-        model::Mark mark = model::Mark::window;
+        model::Mark mark = model::Mark::interval;
         if (measure_ != 0 && phase_ == Phase::warm_up && total >= origin_ + skip_) {
             phase_ = Phase::measured;
             measure_began_ = total;
@@ -58,10 +59,10 @@ public:
 
 private:
     void set_next() {
-        next_ = last_ + window_;
+        next_ = last_ + interval_;
         if (growth_ != 0) {
             const std::uint64_t share = (last_ - origin_) / growth_;
-            next_ = share < window_ ? next_ : last_ + share;
+            next_ = share < interval_ ? next_ : last_ + share;
         }
         if (measure_ == 0) {
             return;
@@ -70,12 +71,12 @@ private:
             next_ = next_ < origin_ + skip_ ? next_ : origin_ + skip_;
         } else if (phase_ == Phase::measured) {
             const std::uint64_t end = measure_began_ + measure_;
-            // A last window of a few instructions would say nothing: it joins the one before.
-            next_ = next_ + window_ / 2 < end ? next_ : end;
+            // A last interval of a few instructions would say nothing: it joins the one before.
+            next_ = next_ + interval_ / 2 < end ? next_ : end;
         }
     }
 
-    std::uint64_t skip_, measure_, window_, growth_;
+    std::uint64_t skip_, measure_, interval_, growth_;
     std::uint64_t origin_ = 0;
     std::uint64_t measure_began_ = 0;
     std::uint64_t last_ = 0;

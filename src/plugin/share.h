@@ -9,7 +9,7 @@ namespace s80::plugin {
 
 /// The time of a processor, as the recording side knows it, and up to which instruction the processor may
 /// execute in this epoch. Times are in 1/256 cycle since the epoch began. `instructions` is always the
-/// processor's count since the start (Lane::instructions).
+/// processor's count since the start (Vcpu::instructions).
 ///
 /// ExpectedTime calls begin_epoch() once per epoch. AccessOrder calls spend() for a stall by a conflict, and
 /// SliceScheduler calls set() where the processor wakes.

@@ -7,7 +7,7 @@
 namespace s80::plugin {
 
 using model::Event;
-using model::Player;
+using model::TimingMerger;
 
 namespace {
 
@@ -34,32 +34,32 @@ constexpr std::int64_t kNoTime = std::numeric_limits<std::int64_t>::max();
 
 }  // namespace
 
-SliceScheduler::SliceScheduler(const model::Machine& machine, const Lanes& lanes, Round& round,
+SliceScheduler::SliceScheduler(const model::Machine& machine, const VcpuList& vcpus, Round& round,
                                EpochWriter& writer, ExpectedTime& time, model::CoreSet sleeping)
     : machine_(machine),
-      lanes_(lanes),
+      vcpus_(vcpus),
       round_(round),
       writer_(writer),
       time_(time),
-      wakes_(lanes.size()),
+      wakes_(vcpus.size()),
       sleeping_(sleeping) {
     for (const unsigned processor : sleeping_) {
-        lanes_[processor]->attention |= kHalted;
+        vcpus_[processor]->attention |= kHalted;
     }
 }
 
 void SliceScheduler::begin_epoch() {
     wakes_.assign(wakes_.size(), Wake{});
-    for (const auto& lane : lanes_) {
-        lane->slice.contends_epochs -= lane->slice.contends_epochs != 0 ? 1 : 0;
+    for (const auto& vcpu : vcpus_) {
+        vcpu->slice.contends_epochs -= vcpu->slice.contends_epochs != 0 ? 1 : 0;
     }
 }
 
 // --- time slices ---
 
-bool SliceScheduler::begin(Lane& next) {
+bool SliceScheduler::begin(Vcpu& next) {
     const std::int64_t until = executes_until(next, all_contend());
-    if (next.time() > until && ++skipped_ <= 2 * lanes_.size()) {
+    if (next.time() > until && ++skipped_ <= 2 * vcpus_.size()) {
         skip(next);
         return false;
     }
@@ -76,7 +76,7 @@ bool SliceScheduler::begin(Lane& next) {
     slice_began_ = next.instructions;
     slice_until_ = until;
     slice.poll_stored = slice.paused && slice.stored;
-    slice.may_poll = !slice.stored && next.contends() && next.context.entry() == model::Entry::user;
+    slice.may_poll = !slice.stored && next.contends() && next.context.entry() == model::KernelEntry::user;
     slice.stored = false;
     slice.over = false;
     set_end(next, until);
@@ -85,18 +85,18 @@ bool SliceScheduler::begin(Lane& next) {
 }
 
 /// The time slice that begins now may last until this time of the next contender, and a bit longer.
-void SliceScheduler::set_end(Lane& next, std::int64_t until) const {
+void SliceScheduler::set_end(Vcpu& next, std::int64_t until) const {
     const auto passes = [&next, until](std::int64_t cycles) {
-        return std::max(next.share.reaches(until + cycles * Player::kUnit), next.instructions + 1);
+        return std::max(next.share.reaches(until + cycles * TimingMerger::kUnit), next.instructions + 1);
     };
     next.slice.end = Slice::kNever;
-    next.slice.turn_end = Slice::kNever;
+    next.slice.contention_end = Slice::kNever;
     if (longest_slice_ != 0) {
         next.slice.end = next.instructions + longest_slice_;
     } else if (until != kNoTime) {
         next.slice.end = passes(machine_.quantum_cycles);
-        next.slice.turn_end = passes(kAhead);
-        next.slice.kernel_turn_end = passes(kKernelAhead);
+        next.slice.contention_end = passes(kAhead);
+        next.slice.kernel_contention_end = passes(kKernelAhead);
     }
 }
 
@@ -109,11 +109,11 @@ void SliceScheduler::end() {
     writer_.add_slice(ran(*running_));
     time_.ran(*running_, ran(*running_));
     running_ = nullptr;
-    take_in_whose_turn_it_is();
+    take_in_next_contender();
 }
 
 bool SliceScheduler::used_up() const {
-    return std::none_of(lanes_.begin(), lanes_.end(), [](const auto& lane) { return lane->has_left(); });
+    return std::none_of(vcpus_.begin(), vcpus_.end(), [](const auto& vcpu) { return vcpu->has_left(); });
 }
 
 // --- contention ---
@@ -121,18 +121,18 @@ bool SliceScheduler::used_up() const {
 /// While a processor polls until a time, all contend: its polls are not counted, but executed, and they must
 /// see what the others store by then, and no more.
 bool SliceScheduler::all_contend() const {
-    return longest_slice_ != 0 || std::any_of(lanes_.begin(), lanes_.end(), [](const auto& lane) {
-               return lane->watches_clock() && lane->has_left();
+    return longest_slice_ != 0 || std::any_of(vcpus_.begin(), vcpus_.end(), [](const auto& vcpu) {
+               return vcpu->watches_clock() && vcpu->has_left();
            });
 }
 
 /// Of the processors that contend for lines, the one whose time is lowest executes, until it has passed the
 /// next one. So conflicts happen in the order of simulated time. A processor that polls does not get ahead of
 /// them either. `all`: see all_contend. Returns the time until which `next` may execute.
-std::int64_t SliceScheduler::executes_until(const Lane& next, bool all) const {
+std::int64_t SliceScheduler::executes_until(const Vcpu& next, bool all) const {
     std::int64_t first = kNoTime;
     if (all || next.slice.paused || next.contends()) {
-        for (const auto& other : lanes_) {
+        for (const auto& other : vcpus_) {
             if (other.get() != &next && (all || other->contends()) && other->has_left()) {
                 first = std::min(first, other->time());
             }
@@ -141,76 +141,76 @@ std::int64_t SliceScheduler::executes_until(const Lane& next, bool all) const {
     return first;
 }
 
-void SliceScheduler::contend(Lane& lane, const Conflicts::Found& found) {
-    const bool user = lane.context.entry() == model::Entry::user;
-    Slice& slice = lane.slice;
-    contended_blocks_.add(lane.block_id, writer_.number(), user);
+void SliceScheduler::contend(Vcpu& vcpu, const Conflicts::Found& found) {
+    const bool user = vcpu.context.entry() == model::KernelEntry::user;
+    Slice& slice = vcpu.slice;
+    contended_blocks_.add(vcpu.block_id, writer_.number(), user);
     if (found.contended) {
-        lane.filter.interval_end = std::min(lane.filter.interval_end, lane.instructions + kPolls);
-        lane.check_at = std::min(lane.check_at, lane.filter.interval_end);
+        vcpu.filter.interval_end = std::min(vcpu.filter.interval_end, vcpu.instructions + kPolls);
+        vcpu.check_at = std::min(vcpu.check_at, vcpu.filter.interval_end);
     }
     if (found.disputed && slice.end == Slice::kNever) {
-        slice.end = lane.instructions + kKeepsLine;
-        lane.check_at = std::min(lane.check_at, slice.end);
+        slice.end = vcpu.instructions + kKeepsLine;
+        vcpu.check_at = std::min(vcpu.check_at, slice.end);
     }
-    if (found.contended && slice.reads_again && lane.polls.search != 0) {
-        lane.polls.ends_after_search = true;
+    if (found.contended && slice.reads_again && vcpu.polls.search != 0) {
+        vcpu.polls.ends_after_search = true;
         if (!found.transfers && !found.first) {
             return;
         }
     }
     if (found.transfers || found.first || (found.contended && slice.reads_again)) {
-        slice.contends_until = lane.instructions + kContends;
+        slice.contends_until = vcpu.instructions + kContends;
         if (user) {
             slice.contends_epochs = 1 + std::max(kUserContends / machine_.epoch_cycles, 1U);
         }
-        lane.end_before_next_block();
-    } else if (found.disputed && lane.time() > slice_until_) {
-        lane.end_before_next_block();  // the next contender may take the line
+        vcpu.end_before_next_block();
+    } else if (found.disputed && vcpu.time() > slice_until_) {
+        vcpu.end_before_next_block();  // the next contender may take the line
     }
 }
 
 void SliceScheduler::stored(model::CoreSet loaded, model::Line line, std::int64_t time) {
     for (const unsigned processor : loaded) {
-        Lane& lane = *lanes_[processor];
-        if (!lane.polls.loop.loads(line)) {
+        Vcpu& vcpu = *vcpus_[processor];
+        if (!vcpu.polls.loop.loads(line)) {
             continue;
         }
-        if (lane.polls.parked) {
-            resume(lane, time);
+        if (vcpu.polls.parked) {
+            resume(vcpu, time);
         } else {
-            lane.polls.loop.discard();
+            vcpu.polls.loop.discard();
         }
     }
 }
 
 // --- waiting ---
 
-void SliceScheduler::interrupt(Lane& lane, Lane& target) {
+void SliceScheduler::interrupt(Vcpu& vcpu, Vcpu& target) {
     if (target.polls.parked) {
-        resume(target, lane.time());
-        lane.end_before_next_block();
+        resume(target, vcpu.time());
+        vcpu.end_before_next_block();
     }
     Wake& wake = wakes_[target.processor];
     if ((target.attention & kHalted) == 0 || wake.signal >= 0) {
         return;
     }
-    wake = {writer_.add_signal(lane), lane.time()};
-    lane.end_before_next_block();  // the other one executes from this time on
+    wake = {writer_.add_signal(vcpu), vcpu.time()};
+    vcpu.end_before_next_block();  // the other one executes from this time on
 }
 
-void SliceScheduler::interrupt_all(Lane& lane) {
-    for (const auto& target : lanes_) {
+void SliceScheduler::interrupt_all(Vcpu& vcpu) {
+    for (const auto& target : vcpus_) {
         if (target->polls.parked) {
-            resume(*target, lane.time());
-            lane.end_before_next_block();
+            resume(*target, vcpu.time());
+            vcpu.end_before_next_block();
         }
     }
 }
 
-void SliceScheduler::sleep(Lane& lane) {
-    lane.attention |= kHalted;
-    sleeping_.add(lane.processor);
+void SliceScheduler::sleep(Vcpu& vcpu) {
+    vcpu.attention |= kHalted;
+    sleeping_.add(vcpu.processor);
     end();
     if (stays_ == nullptr) {
         take_in_all();
@@ -218,78 +218,78 @@ void SliceScheduler::sleep(Lane& lane) {
 }
 
 bool SliceScheduler::all_sleep() const {
-    return sleeping_ == model::CoreSet::below(static_cast<unsigned>(lanes_.size()));
+    return sleeping_ == model::CoreSet::below(static_cast<unsigned>(vcpus_.size()));
 }
 
 /// Timers and devices wake a processor at the beginning of an epoch. None wakes before it fell asleep. Timer
 /// interrupts of several processors are often simultaneous, and access the same lines of the kernel.
-void SliceScheduler::wake(Lane& lane) {
-    Wake& wake = wakes_[lane.processor];
-    sleeping_.remove(lane.processor);
-    lane.attention &= ~static_cast<std::uint32_t>(kHalted);
+void SliceScheduler::wake(Vcpu& vcpu) {
+    Wake& wake = wakes_[vcpu.processor];
+    sleeping_.remove(vcpu.processor);
+    vcpu.attention &= ~static_cast<std::uint32_t>(kHalted);
     if (wake.signal < 0) {
-        lane.slice.contends_until = lane.instructions + kContends;
+        vcpu.slice.contends_until = vcpu.instructions + kContends;
     }
     if (time_.runs()) {
         const std::int64_t woken = wake.signal >= 0 ? wake.time : 0;
-        lane.share.set(lane.instructions, std::max(lane.time(), woken));
+        vcpu.share.set(vcpu.instructions, std::max(vcpu.time(), woken));
     }
     if (wake.signal >= 0) {
-        writer_.add(lane, Event::wait(static_cast<std::uint32_t>(wake.signal)));
+        writer_.add(vcpu, Event::wait(static_cast<std::uint32_t>(wake.signal)));
         wake.signal = -1;
     }
 }
 
-void SliceScheduler::park(Lane& lane) {
-    lane.polls.iteration = lane.polls.loop.iteration(lane.executed());
-    lane.polls.parked = true;
-    lane.polls.must_poll = false;
+void SliceScheduler::park(Vcpu& vcpu) {
+    vcpu.polls.iteration = vcpu.polls.loop.iteration(vcpu.executed());
+    vcpu.polls.parked = true;
+    vcpu.polls.must_poll = false;
 }
 
 /// The parked processor has polled until then.
-void SliceScheduler::repeat_until(Lane& lane, std::int64_t time) {
-    const std::uint64_t wanted = std::min(lane.share.reaches(time), lane.share.end());
-    if (wanted > lane.instructions) {
-        const std::uint64_t length = lane.polls.iteration.instructions;
-        lane.repeat((wanted - lane.instructions + length - 1) / length);
+void SliceScheduler::repeat_until(Vcpu& vcpu, std::int64_t time) {
+    const std::uint64_t wanted = std::min(vcpu.share.reaches(time), vcpu.share.end());
+    if (wanted > vcpu.instructions) {
+        const std::uint64_t length = vcpu.polls.iteration.instructions;
+        vcpu.repeat((wanted - vcpu.instructions + length - 1) / length);
     }
 }
 
 /// The parked processor executes its polls again, from this time on.
-void SliceScheduler::resume(Lane& lane, std::int64_t time) {
-    repeat_until(lane, time);
-    lane.polls.parked = false;
-    lane.polls.must_poll = false;
-    lane.polls.loop.discard();
-    lane.slice.paused = true;  // it waits for a store
-    lane.slice.contends_until = lane.instructions + kContends;
-    if (left_out_.has(lane.processor)) {
-        take_in(lane);
+void SliceScheduler::resume(Vcpu& vcpu, std::int64_t time) {
+    repeat_until(vcpu, time);
+    vcpu.polls.parked = false;
+    vcpu.polls.must_poll = false;
+    vcpu.polls.loop.discard();
+    vcpu.slice.paused = true;  // it waits for a store
+    vcpu.slice.contends_until = vcpu.instructions + kContends;
+    if (left_out_.has(vcpu.processor)) {
+        take_in(vcpu);
     }
 }
 
 void SliceScheduler::repeat_to_end() {
     std::int64_t end = -1;
     std::int64_t behind = kNoTime;  // the earliest one that has instructions left may yet store
-    for (const auto& lane : lanes_) {
-        if (lane->awake() && !lane->polls.parked) {
-            const std::int64_t time = lane->time();
+    for (const auto& vcpu : vcpus_) {
+        if (vcpu->awake() && !vcpu->polls.parked) {
+            const std::int64_t time = vcpu->time();
             end = std::max(end, time);
-            behind = lane->has_left() ? std::min(behind, time) : behind;
+            behind = vcpu->has_left() ? std::min(behind, time) : behind;
         }
     }
     end = std::min(end, behind);
-    for (const auto& lane : lanes_) {
-        if (lane->polls.parked) {
-            repeat_until(*lane, end < 0 ? kNoTime : end);
-            lane->polls.must_poll = true;  // devices store without a callback, and interrupts may be due
+    for (const auto& vcpu : vcpus_) {
+        if (vcpu->polls.parked) {
+            repeat_until(*vcpu, end < 0 ? kNoTime : end);
+            vcpu->polls.must_poll = true;  // devices store without a callback, and interrupts may be due
         }
     }
 }
 
 // --- QEMU's round ---
 
-void SliceScheduler::skip(const Lane& next) {
+void SliceScheduler::skip(const Vcpu& next) {
     if (stays_ == nullptr) {
         stays_ = &next;
     }
@@ -299,28 +299,28 @@ void SliceScheduler::skip(const Lane& next) {
     }
 }
 
-void SliceScheduler::take_in(const Lane& lane) {
-    left_out_.remove(lane.processor);
-    round_.take_in(lane.processor);
+void SliceScheduler::take_in(const Vcpu& vcpu) {
+    left_out_.remove(vcpu.processor);
+    round_.take_in(vcpu.processor);
 }
 
 void SliceScheduler::take_in_all() {
     for (const unsigned processor : left_out_) {
-        take_in(*lanes_[processor]);
+        take_in(*vcpus_[processor]);
     }
     stays_ = nullptr;
 }
 
 /// A time slice has ended: another contender may be the next.
-void SliceScheduler::take_in_whose_turn_it_is() {
+void SliceScheduler::take_in_next_contender() {
     if (left_out_.empty()) {
         return;
     }
     const bool all = all_contend();
     for (const unsigned processor : left_out_) {
-        const Lane& lane = *lanes_[processor];
-        if (lane.has_left() && lane.time() <= executes_until(lane, all)) {
-            take_in(lane);
+        const Vcpu& vcpu = *vcpus_[processor];
+        if (vcpu.has_left() && vcpu.time() <= executes_until(vcpu, all)) {
+            take_in(vcpu);
         }
     }
 }

@@ -10,8 +10,8 @@
 #include "plugin/contended_blocks.h"
 #include "plugin/epoch_writer.h"
 #include "plugin/expected_time.h"
-#include "plugin/lane.h"
 #include "plugin/round.h"
+#include "plugin/vcpu.h"
 
 namespace s80::plugin {
 
@@ -19,75 +19,75 @@ namespace s80::plugin {
 /// a loop that polls), and QEMU's round. QEMU runs the processors in turn. This class has QEMU skip a
 /// processor that has used up its share or is ahead of another contender, and ends time slices early.
 ///
-/// Windows calls it, and ends epochs where none has instructions left. Times are expected ones.
+/// Epochs calls it, and ends epochs where none has instructions left. Times are expected ones.
 class SliceScheduler {
 public:
     /// `sleeping`: processors that sleep, in a restored guest. The references must outlive this object.
-    SliceScheduler(const model::Machine& machine, const Lanes& lanes, Round& round, EpochWriter& writer,
+    SliceScheduler(const model::Machine& machine, const VcpuList& vcpus, Round& round, EpochWriter& writer,
                    ExpectedTime& time, model::CoreSet sleeping);
 
     // --- time slices ---
     /// QEMU begins a time slice of `next`, which has instructions left. Returns false if another contender
     /// comes first: then QEMU must skip `next`.
-    bool begin(Lane& next);
+    bool begin(Vcpu& next);
     /// The running time slice ends, if there is one. QEMU may have ended it.
     void end();
-    /// Whether the running processor's time slice must end before this block, the one with `Lane::block_id`.
-    bool over(const Lane& lane) const {
-        return lane.slice.over || lane.instructions >= lane.share.end() ||
-               lane.instructions >= lane.slice.end || writer_.full() ||
-               (lane.instructions >= lane.slice.turn_end && ahead(lane));
+    /// Whether the running processor's time slice must end before this block, the one with `Vcpu::block_id`.
+    bool over(const Vcpu& vcpu) const {
+        return vcpu.slice.over || vcpu.instructions >= vcpu.share.end() ||
+               vcpu.instructions >= vcpu.slice.end || writer_.full() ||
+               (vcpu.instructions >= vcpu.slice.contention_end && ahead(vcpu));
     }
-    const Lane* running() const { return running_; }
-    /// Instructions of `lane`, which is the running processor, in its time slice.
-    std::uint64_t ran(const Lane& lane) const { return lane.instructions - slice_began_; }
+    const Vcpu* running() const { return running_; }
+    /// Instructions of `vcpu`, which is the running processor, in its time slice.
+    std::uint64_t ran(const Vcpu& vcpu) const { return vcpu.instructions - slice_began_; }
     /// Whether no processor that is awake has instructions left.
     bool used_up() const;
-    /// See Windows::bound_slices.
+    /// See Epochs::bound_slices.
     void bound_slices(std::uint64_t instructions) { longest_slice_ = instructions; }
 
     // --- contention ---
-    /// `lane` has recorded an access.
-    static void note_access(Lane& lane, model::Line line, model::Kind kind) {
+    /// `vcpu` has recorded an access.
+    static void note_access(Vcpu& vcpu, model::Line line, model::Kind kind) {
         if (kind == model::Kind::store) {
-            lane.slice.stored = true;
-            lane.polls.recent.store();
-            lane.polls.loop.discard();
+            vcpu.slice.stored = true;
+            vcpu.polls.recent.store();
+            vcpu.polls.loop.discard();
         } else if (kind == model::Kind::load) {
-            lane.polls.recent.load(line);
-            lane.polls.loop.load(line);
+            vcpu.polls.recent.load(line);
+            vcpu.polls.loop.load(line);
         }
     }
     /// The access was to a line for which processors contend. The time slice may end, so that the
     /// processor stalls, or another one takes the line.
-    void contend(Lane& lane, const Conflicts::Found& found);
+    void contend(Vcpu& vcpu, const Conflicts::Found& found);
     /// At this time another processor stores to a line that these processors have loaded.
     void stored(model::CoreSet loaded, model::Line line, std::int64_t time);
 
     // --- waiting ---
-    /// See Windows. The caller ends the epoch if all_sleep().
-    void sleep(Lane& lane);
+    /// See Epochs. The caller ends the epoch if all_sleep().
+    void sleep(Vcpu& vcpu);
     bool all_sleep() const;
     model::CoreSet sleeping() const { return sleeping_; }
-    void wake(Lane& lane);
-    void interrupt(Lane& lane, Lane& target);
-    void interrupt_all(Lane& lane);
-    /// The polls of the loop that `lane` has just executed once are counted from here on.
-    static void park(Lane& lane);
+    void wake(Vcpu& vcpu);
+    void interrupt(Vcpu& vcpu, Vcpu& target);
+    void interrupt_all(Vcpu& vcpu);
+    /// The polls of the loop that `vcpu` has just executed once are counted from here on.
+    static void park(Vcpu& vcpu);
     /// The epoch ends: processors that are still parked have polled as long as the others have executed.
     void repeat_to_end();
 
     // --- QEMU's round ---
     /// QEMU skips `next`. One of the processors that are skipped stays in QEMU's round: where it is skipped
     /// again and again, QEMU runs nobody else.
-    void skip(const Lane& next);
+    void skip(const Vcpu& next);
     /// Before `next`, which has nothing left, is skipped. Returns whether so many were skipped that QEMU does
     /// not run a processor that has instructions left: it sleeps, but not by HLT.
-    bool skipped_too_often() { return ++skipped_ > 2 * lanes_.size(); }
+    bool skipped_too_often() { return ++skipped_ > 2 * vcpus_.size(); }
     /// All take part in QEMU's round again.
     void take_in_all();
     /// Those take part again that may execute now.
-    void take_in_whose_turn_it_is();
+    void take_in_next_contender();
 
     void begin_epoch();
 
@@ -98,33 +98,33 @@ private:
         std::int64_t time = 0;     ///< when it was sent
     };
 
-    bool ahead(const Lane& lane) const {
-        const ContendedBlocks::Kind kind = contended_blocks_.find(lane.block_id, writer_.number());
-        return kind == ContendedBlocks::Kind::user ||
-               (kind == ContendedBlocks::Kind::kernel && lane.instructions >= lane.slice.kernel_turn_end);
+    bool ahead(const Vcpu& vcpu) const {
+        const ContendedBlocks::Kind kind = contended_blocks_.find(vcpu.block_id, writer_.number());
+        return kind == ContendedBlocks::Kind::user || (kind == ContendedBlocks::Kind::kernel &&
+                                                       vcpu.instructions >= vcpu.slice.kernel_contention_end);
     }
     bool all_contend() const;
-    std::int64_t executes_until(const Lane& next, bool all) const;
-    void set_end(Lane& next, std::int64_t until) const;
-    static void repeat_until(Lane& lane, std::int64_t time);
-    void resume(Lane& lane, std::int64_t time);
-    void take_in(const Lane& lane);
+    std::int64_t executes_until(const Vcpu& next, bool all) const;
+    void set_end(Vcpu& next, std::int64_t until) const;
+    static void repeat_until(Vcpu& vcpu, std::int64_t time);
+    void resume(Vcpu& vcpu, std::int64_t time);
+    void take_in(const Vcpu& vcpu);
 
     const model::Machine& machine_;
-    const Lanes& lanes_;
+    const VcpuList& vcpus_;
     Round& round_;
     EpochWriter& writer_;
     ExpectedTime& time_;
     ContendedBlocks contended_blocks_;
     std::vector<Wake> wakes_;  ///< by processor
     model::CoreSet sleeping_;
-    Lane* running_ = nullptr;          ///< the processor of the current time slice; null: none
+    Vcpu* running_ = nullptr;          ///< the processor of the current time slice; null: none
     std::uint64_t slice_began_ = 0;    ///< its instructions at the beginning of the slice
     std::int64_t slice_until_ = 0;     ///< see executes_until
     unsigned skipped_ = 0;             ///< processors skipped since one ran
     model::CoreSet left_out_;          ///< of QEMU's round
-    const Lane* stays_ = nullptr;      ///< skipped, but not left out
-    std::uint64_t longest_slice_ = 0;  ///< see Windows::bound_slices; 0: not bounded
+    const Vcpu* stays_ = nullptr;      ///< skipped, but not left out
+    std::uint64_t longest_slice_ = 0;  ///< see Epochs::bound_slices; 0: not bounded
 };
 
 }  // namespace s80::plugin

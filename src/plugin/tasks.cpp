@@ -7,8 +7,8 @@
 
 namespace s80::plugin {
 
-using model::Entry;
-using model::Party;
+using model::KernelEntry;
+using model::ProcessClass;
 
 void Tasks::look(Running& running, std::uint64_t per_cpu, std::uint64_t table) {
     const auto address = read_virtual<std::uint64_t>(ram_, table, per_cpu + kernel_.current_task);
@@ -49,17 +49,20 @@ Task Tasks::read(std::uint64_t address, std::uint64_t table) const {
     if (!name || !pid || !tgid || !flags) {
         throw model::Error("the guest's task at " + std::to_string(address) + " lies outside of its memory");
     }
-    Task task{address,      *pid,
-              *tgid,        std::string(name->data(), strnlen(name->data(), name->size())),
-              Party::other, Entry::unknown};
+    Task task{address,
+              *pid,
+              *tgid,
+              std::string(name->data(), strnlen(name->data(), name->size())),
+              ProcessClass::other,
+              KernelEntry::unknown};
     if (*pid == 0) {
-        task.party = Party::idle;
-        task.base = Entry::idle;
+        task.process_class = ProcessClass::idle;
+        task.base = KernelEntry::idle;
     } else if ((*flags & kPfKernelThread) != 0) {
-        task.party = Party::kernel;
-        task.base = Entry::kernel_thread;
+        task.process_class = ProcessClass::kernel;
+        task.base = KernelEntry::kernel_thread;
     } else {
-        task.party = classes_.of(task.name);
+        task.process_class = classes_.of(task.name);
     }
     return task;
 }
@@ -73,7 +76,7 @@ Frames Tasks::first_seen(const Task& task, std::uint64_t table) const {
     constexpr std::uint64_t kUserCs = 0x33;
     constexpr std::uint64_t kMostCalls = 1024;
     Frames frames;
-    if (task.base != Entry::unknown) {
+    if (task.base != KernelEntry::unknown) {
         return frames;
     }
     const auto stack = read_virtual<std::uint64_t>(ram_, table, task.address + kernel_.stack);
@@ -81,7 +84,7 @@ Frames Tasks::first_seen(const Task& task, std::uint64_t table) const {
     const auto number = read_virtual<std::uint64_t>(ram_, table, end - kNumberAt);
     const auto cs = read_virtual<std::uint64_t>(ram_, table, end - kCsAt);
     if (number && cs && *cs == kUserCs && *number < kMostCalls) {
-        frames.push({Entry::system_call, static_cast<std::uint16_t>(*number), 0});
+        frames.push({KernelEntry::system_call, static_cast<std::uint16_t>(*number), 0});
     }
     return frames;
 }

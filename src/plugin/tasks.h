@@ -18,8 +18,9 @@ struct Task {
     std::uint32_t pid = 0;
     std::uint32_t tgid = 0;  ///< of its process: the pid of the first task
     std::string name;
-    model::Party party = model::Party::other;
-    model::Entry base = model::Entry::unknown;  ///< its entry outside of any entry into the kernel
+    model::ProcessClass process_class = model::ProcessClass::other;
+    model::KernelEntry base =
+        model::KernelEntry::unknown;  ///< its entry outside of any entry into the kernel
 };
 
 /// What a processor runs.
@@ -29,9 +30,9 @@ struct Running {
 
     /// The context of the code that the processor runs in the kernel.
     model::Context kernel_context() const {
-        return {task.party, frames.empty() ? task.base : frames.top().entry};
+        return {task.process_class, frames.empty() ? task.base : frames.top().entry};
     }
-    model::Context user_context() const { return {task.party, model::Entry::user}; }
+    model::Context user_context() const { return {task.process_class, model::KernelEntry::user}; }
 };
 
 class Tasks {

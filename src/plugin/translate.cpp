@@ -30,24 +30,24 @@ std::deque<Site> sites;
 /// `size_less_one`: of the access, as its operands say; a larger one only takes the long way in vain.
 template <Kind kind>
 void on_access(unsigned, qemu_plugin_meminfo_t info, std::uint64_t address, void* size_less_one) {
-    Lane& lane = *current_lane;
-    ++lane.counts.accesses[static_cast<unsigned>(kind)];
+    Vcpu& vcpu = *current_lane;
+    ++vcpu.counts.accesses[static_cast<unsigned>(kind)];
     const std::uint64_t line = address >> line_shift;
-    const auto& filter = kind == Kind::load ? lane.filter.loads : lane.filter.stores;
+    const auto& filter = kind == Kind::load ? vcpu.filter.loads : vcpu.filter.stores;
     const bool crosses = (address & line_mask) + reinterpret_cast<std::uintptr_t>(size_less_one) > line_mask;
-    if (filter[line % kFilterEntries] == lane.filter.key(line) && !crosses) [[likely]] {
+    if (filter[line % kFilterEntries] == vcpu.filter.key(line) && !crosses) [[likely]] {
         return;
     }
-    guarded([&] { recorder().accesses().load_or_store(lane, info, address, kind, crosses); });
+    guarded([&] { recorder().accesses().load_or_store(vcpu, info, address, kind, crosses); });
 }
 
 /// The same where a log of misses is written.
 template <Kind kind>
 void on_noted_access(unsigned, qemu_plugin_meminfo_t info, std::uint64_t address, void* data) {
     const Site& site = *static_cast<const Site*>(data);
-    Lane& lane = *current_lane;
-    ++lane.counts.accesses[static_cast<unsigned>(kind)];
-    guarded([&] { recorder().accesses().noted_access(lane, site, info, address, kind); });
+    Vcpu& vcpu = *current_lane;
+    ++vcpu.counts.accesses[static_cast<unsigned>(kind)];
+    guarded([&] { recorder().accesses().noted_access(vcpu, site, info, address, kind); });
 }
 
 /// The same in memcpy, where disks access memory by themselves.
@@ -255,15 +255,15 @@ void translate(qemu_plugin_tb* tb) {
     qemu_plugin_register_vcpu_tb_exec_cb(tb, s80_block_entry, QEMU_PLUGIN_CB_NO_REGS, word.word());
 }
 
-[[gnu::noinline]] void fetch_line(Lane& lane, model::Line line) noexcept {
-    guarded([&] { recorder().accesses().fetch(lane, line); });
+[[gnu::noinline]] void fetch_line(Vcpu& vcpu, model::Line line) noexcept {
+    guarded([&] { recorder().accesses().fetch(vcpu, line); });
 }
 
-inline void fetch_lines(Lane& lane, model::Line first, unsigned count) {
-    lane.counts.accesses[static_cast<unsigned>(Kind::ifetch)] += count;
+inline void fetch_lines(Vcpu& vcpu, model::Line first, unsigned count) {
+    vcpu.counts.accesses[static_cast<unsigned>(Kind::ifetch)] += count;
     for (model::Line line = first; line != first + count; ++line) {
-        if (lane.filter.fetches[line % kFilterEntries] != lane.filter.key(line)) [[unlikely]] {
-            fetch_line(lane, line);
+        if (vcpu.filter.fetches[line % kFilterEntries] != vcpu.filter.key(line)) [[unlikely]] {
+            fetch_line(vcpu, line);
         }
     }
 }
@@ -271,77 +271,77 @@ inline void fetch_lines(Lane& lane, model::Line first, unsigned count) {
 /// What becomes of a block.
 enum class Next : std::uint8_t { record, run, leave };
 
-/// Accounts for the beginning of a block; the lane may ask for attention first. leave: the time slice must
+/// Accounts for the beginning of a block; the vcpu may ask for attention first. leave: the time slice must
 /// end before this block.
 Next begin_block(void* vcpu_state, std::uint64_t id, unsigned privilege, std::uint64_t instructions,
-                 model::Entry entered) noexcept {
+                 model::KernelEntry entered) noexcept {
     if (vcpu_state != current_vcpu) [[unlikely]] {
         if (!guarded([&] { return recorder().enter(vcpu_state); })) {
             return Next::leave;
         }
     }
-    Lane& lane = *current_lane;
-    lane.block_id = id;
-    if (lane.attention != 0) [[unlikely]] {
-        if (!guarded([&] { return recorder().contexts().attend(lane); })) {
+    Vcpu& vcpu = *current_lane;
+    vcpu.block_id = id;
+    if (vcpu.attention != 0) [[unlikely]] {
+        if (!guarded([&] { return recorder().contexts().attend(vcpu); })) {
             return Next::run;
         }
     }
-    if (lane.instructions >= lane.check_at) [[unlikely]] {
-        if (!guarded([&] { return recorder().accesses().check(lane); })) {
+    if (vcpu.instructions >= vcpu.check_at) [[unlikely]] {
+        if (!guarded([&] { return recorder().accesses().check(vcpu); })) {
             return Next::leave;
         }
     }
-    if (entered != model::Entry::user) {
-        guarded([&] { recorder().contexts().kernel_entered(lane, entered); });
+    if (entered != model::KernelEntry::user) {
+        guarded([&] { recorder().contexts().kernel_entered(vcpu, entered); });
     }
-    const model::Context context = lane.contexts[privilege];
-    if (context.value != lane.context.value) [[unlikely]] {
-        recorder().contexts().change(lane, context);
+    const model::Context context = vcpu.contexts[privilege];
+    if (context.value != vcpu.context.value) [[unlikely]] {
+        recorder().contexts().change(vcpu, context);
     }
-    lane.instructions += instructions;
+    vcpu.instructions += instructions;
     return Next::record;
 }
 
 void large_block(const Block& block) {
-    Lane* const lane = current_lane;
+    Vcpu* const vcpu = current_lane;
     for (unsigned i = 0; i < model::kInstructionClasses; ++i) {
-        lane->counts.classes[i] += block.classes[i];
+        vcpu->counts.classes[i] += block.classes[i];
     }
-    lane->sampled.block = block.address;
-    if (lane->sampled.followed != 0) [[unlikely]] {
-        recorder().branch_went(*lane, block);
+    vcpu->sampled.block = block.address;
+    if (vcpu->sampled.followed != 0) [[unlikely]] {
+        recorder().branch_went(*vcpu, block);
     }
     if (block.classes[static_cast<unsigned>(model::InstructionClass::branch_conditional)] != 0 &&
-        --lane->sampled.branches_left == 0) [[unlikely]] {
-        lane->sampled.branches_left = Profile::kBranchPeriod;
-        lane->sampled.followed = block.next + 1U;
-        lane->sampled.followed_privilege = block.privilege;
+        --vcpu->sampled.branches_left == 0) [[unlikely]] {
+        vcpu->sampled.branches_left = Profile::kBranchPeriod;
+        vcpu->sampled.followed = block.next + 1U;
+        vcpu->sampled.followed_privilege = block.privilege;
     }
-    if (lane->instructions >= lane->sampled.due_at) [[unlikely]] {
-        guarded([lane] { recorder().sample(*lane); });
+    if (vcpu->instructions >= vcpu->sampled.due_at) [[unlikely]] {
+        guarded([vcpu] { recorder().sample(*vcpu); });
     }
     for (unsigned run = 0; run < block.lines.size(); ++run) {
-        fetch_lines(*lane, block.first[run], block.lines[run]);
+        fetch_lines(*vcpu, block.first[run], block.lines[run]);
     }
 }
 
-inline void count_classes(Lane& lane, BlockWord word) {
+inline void count_classes(Vcpu& vcpu, BlockWord word) {
     using enum model::InstructionClass;
-    lane.counts.classes[static_cast<unsigned>(load)] += word.loads();
-    lane.counts.classes[static_cast<unsigned>(store)] += word.stores();
-    lane.counts.classes[static_cast<unsigned>(load_store)] += word.both();
-    lane.counts.classes[static_cast<unsigned>(branch_conditional)] += word.conditional();
-    lane.counts.classes[static_cast<unsigned>(branch_unconditional)] += word.unconditional();
+    vcpu.counts.classes[static_cast<unsigned>(load)] += word.loads();
+    vcpu.counts.classes[static_cast<unsigned>(store)] += word.stores();
+    vcpu.counts.classes[static_cast<unsigned>(load_store)] += word.both();
+    vcpu.counts.classes[static_cast<unsigned>(branch_conditional)] += word.conditional();
+    vcpu.counts.classes[static_cast<unsigned>(branch_unconditional)] += word.unconditional();
 }
 
 /// Any block. Returns false if the time slice must end before it.
 bool block_executed(BlockWord word, void* vcpu_state) {
     const bool packed = word.packed();
-    const Next next =
-        packed ? begin_block(vcpu_state, word.id(), word.privilege(), word.instructions(), model::Entry::user)
-               : begin_block(vcpu_state, word.id(), word.block().privilege, word.block().instructions,
-                             word.block().entered);
+    const Next next = packed ? begin_block(vcpu_state, word.id(), word.privilege(), word.instructions(),
+                                           model::KernelEntry::user)
+                             : begin_block(vcpu_state, word.id(), word.block().privilege,
+                                           word.block().instructions, word.block().entered);
     if (next != Next::record) {
         return next == Next::run;
     }
@@ -382,19 +382,19 @@ extern "C" __attribute__((visibility("hidden"))) void s80_block_executed(unsigne
                                                                          std::uintptr_t return_address) {
     using namespace s80::plugin;
     const BlockWord word(data);
-    Lane* lane = current_lane;  // null before the first block
-    if (vcpu_state != current_vcpu || !word.packed() || word.extra_lines() != 0 || lane->attention != 0 ||
-        lane->contexts[word.privilege()].value != lane->context.value || lane->instructions >= lane->check_at)
+    Vcpu* vcpu = current_lane;  // null before the first block
+    if (vcpu_state != current_vcpu || !word.packed() || word.extra_lines() != 0 || vcpu->attention != 0 ||
+        vcpu->contexts[word.privilege()].value != vcpu->context.value || vcpu->instructions >= vcpu->check_at)
         [[unlikely]] {
         record_block(word, vcpu_state, return_address);
         return;
     }
-    lane->block_id = word.id();
-    lane->instructions += word.instructions();
-    count_classes(*lane, word);
-    ++lane->counts.accesses[static_cast<unsigned>(Kind::ifetch)];
+    vcpu->block_id = word.id();
+    vcpu->instructions += word.instructions();
+    count_classes(*vcpu, word);
+    ++vcpu->counts.accesses[static_cast<unsigned>(Kind::ifetch)];
     const s80::model::Line line = word.line();
-    if (lane->filter.fetches[line % kFilterEntries] != lane->filter.key(line)) {
-        fetch_line(*lane, line);
+    if (vcpu->filter.fetches[line % kFilterEntries] != vcpu->filter.key(line)) {
+        fetch_line(*vcpu, line);
     }
 }

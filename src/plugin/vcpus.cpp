@@ -13,38 +13,38 @@ constexpr std::uint64_t kKernelHalf = std::uint64_t{1} << 63;
 
 }  // namespace
 
-Lane* current_lane = nullptr;
+Vcpu* current_lane = nullptr;
 void* current_vcpu = nullptr;
 
 Vcpus::Vcpus(unsigned processors) : area_of_(processors, 0) {
     for (unsigned p = 0; p < processors; ++p) {
-        lanes_.push_back(std::make_unique<Lane>());
-        lanes_.back()->processor = p;
+        vcpus_.push_back(std::make_unique<Vcpu>());
+        vcpus_.back()->processor = p;
     }
 }
 
 /// A vCPU of a restored guest is known by the kernel's per-CPU area: in GS in the kernel, beside it in user
 /// mode.
-Lane* Vcpus::find(void* vcpu_state) {
-    for (const auto& [state, lane] : vcpus_) {
+Vcpu* Vcpus::find(void* vcpu_state) {
+    for (const auto& [state, vcpu] : by_state_) {
         if (state == vcpu_state) {
-            return lane;
+            return vcpu;
         }
     }
     for (const Register r : {Register::gs_base, Register::k_gs_base}) {
         const auto it = areas_.find(read_register(r));
         if (it != areas_.end()) {
-            vcpus_.emplace_back(vcpu_state, lanes_[it->second].get());
-            return vcpus_.back().second;
+            by_state_.emplace_back(vcpu_state, vcpus_[it->second].get());
+            return by_state_.back().second;
         }
     }
     return &unbound_;
 }
 
 bool Vcpus::bind(void* vcpu_state, unsigned processor) {
-    if (processor >= lanes_.size()) {
+    if (processor >= vcpus_.size()) {
         throw model::Error("the guest has a processor " + std::to_string(processor) +
-                           ", but the machine file has only " + std::to_string(lanes_.size()));
+                           ", but the machine file has only " + std::to_string(vcpus_.size()));
     }
     const std::uint64_t kernel = read_register(Register::k_gs_base);
     const std::uint64_t area = (kernel & kKernelHalf) != 0 ? kernel : read_register(Register::gs_base);
@@ -55,18 +55,18 @@ bool Vcpus::bind(void* vcpu_state, unsigned processor) {
         }
         return false;
     }
-    vcpus_.emplace_back(vcpu_state, lanes_[processor].get());
+    by_state_.emplace_back(vcpu_state, vcpus_[processor].get());
     restore(area, processor);
-    current_lane = lanes_[processor].get();
-    return areas_.size() == lanes_.size();
+    current_lane = vcpus_[processor].get();
+    return areas_.size() == vcpus_.size();
 }
 
 /// What the processor executes is recorded from here on.
 void Vcpus::restore(std::uint64_t area, unsigned processor) {
     areas_[area] = processor;
     area_of_[processor] = area;
-    lanes_[processor]->attention = kAddressSpace | kTask;
-    lanes_[processor]->filter.key.begin();
+    vcpus_[processor]->attention = kAddressSpace | kTask;
+    vcpus_[processor]->filter.key.begin();
 }
 
 }  // namespace s80::plugin

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "plugin/lane.h"
+#include "plugin/vcpu.h"
 
 namespace s80::plugin {
 
@@ -17,20 +17,20 @@ class Vcpus {
 public:
     explicit Vcpus(unsigned processors);
 
-    const Lanes& lanes() const { return lanes_; }
+    const VcpuList& vcpus() const { return vcpus_; }
     /// Whether each processor has a vCPU that has executed since.
-    bool all_seen() const { return vcpus_.size() == lanes_.size(); }
-    unsigned seen() const { return static_cast<unsigned>(vcpus_.size()); }
+    bool all_seen() const { return by_state_.size() == vcpus_.size(); }
+    unsigned seen() const { return static_cast<unsigned>(by_state_.size()); }
     /// The guest's processor `processor` runs on this vCPU. Returns whether this binds the last one. Throws
     /// model::Error if the guest has more processors than the machine.
     bool bind(void* vcpu_state, unsigned processor);
 
-    /// Before a block of a vCPU that is not `current_vcpu`: a time slice begins. `begin(lane)` is asked if
+    /// Before a block of a vCPU that is not `current_vcpu`: a time slice begins. `begin(vcpu)` is asked if
     /// the vCPU is bound, and says whether the processor may execute. If not, no vCPU is current: QEMU may go
     /// on with the one that ran before, which then has a time slice of its own.
     template <class Begin>
     bool enter(void* vcpu_state, Begin&& begin) {
-        Lane* const next = find(vcpu_state);
+        Vcpu* const next = find(vcpu_state);
         if (next->bound() && !begin(*next)) {
             leave();
             return false;
@@ -50,11 +50,11 @@ public:
     void restore(std::uint64_t area, unsigned processor);
 
 private:
-    Lane* find(void* vcpu_state);
+    Vcpu* find(void* vcpu_state);
 
-    Lanes lanes_;
-    Lane unbound_;                                ///< vCPUs that no marker has named yet
-    std::vector<std::pair<void*, Lane*>> vcpus_;  ///< by TCG's state pointer
+    VcpuList vcpus_;
+    Vcpu unbound_;                                   ///< vCPUs that no marker has named yet
+    std::vector<std::pair<void*, Vcpu*>> by_state_;  ///< by TCG's state pointer
     std::map<std::uint64_t, unsigned> areas_;
     std::vector<std::uint64_t> area_of_;  ///< by processor
 };

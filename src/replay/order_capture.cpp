@@ -12,7 +12,7 @@
 #include "replay/order.h"
 #include "replay/order_commands.h"
 #include "replay/replay.h"
-#include "timing/player.h"
+#include "timing/merger.h"
 #include "trace/reader.h"
 #include "trace/writer.h"
 
@@ -46,21 +46,21 @@ std::string quoted(const std::string& text) {
     return out + "\"";
 }
 
-/// Writes the accesses numbered [first, first + count) in played order. Ticks never go back from one window
-/// to the next: where processors ran beyond the modelled length of a window, the next one begins when the
+/// Writes the accesses numbered [first, first + count) in played order. Ticks never go back from one epoch
+/// to the next: where processors ran beyond the modelled length of a epoch, the next one begins when the
 /// last of them ended.
 class Exporter : public model::Observer {
 public:
-    Exporter(OrderWriter& out, const model::Machine& machine, const model::Player& player,
+    Exporter(OrderWriter& out, const model::Machine& machine, const model::TimingMerger& merger,
              std::uint64_t first, std::uint64_t count)
-        : out_(out), player_(player), first_(first), end_(first + count), hz_(machine.clock_hz) {}
+        : out_(out), merger_(merger), first_(first), end_(first + count), hz_(machine.clock_hz) {}
 
     void event(unsigned processor, const model::Event& event, std::int64_t clock) override {
         if (!event.is_access()) {
             return;
         }
         if (!begun_) {
-            begin_ = std::max(last_, player_.clock_ns() * 1000);
+            begin_ = std::max(last_, merger_.clock_ns() * 1000);
             begun_ = true;
         }
         const std::uint64_t tick = begin_ + picoseconds(clock);
@@ -74,7 +74,7 @@ public:
         }
         ++seen_;
     }
-    void end(const model::Window&) override { begun_ = false; }
+    void end(const model::Epoch&) override { begun_ = false; }
     /// Calls `fn` before the first access that is written.
     void before_first(std::function<void()> fn) { before_first_ = std::move(fn); }
 
@@ -87,19 +87,19 @@ private:
                                           static_cast<double>(hz_));
     }
     OrderWriter& out_;
-    const model::Player& player_;
+    const model::TimingMerger& merger_;
     std::uint64_t first_, end_, hz_;
     std::uint64_t seen_ = 0;
-    std::uint64_t begin_ = 0;  ///< tick at which the window began
+    std::uint64_t begin_ = 0;  ///< tick at which the epoch began
     std::uint64_t last_ = 0;
     bool begun_ = false;
     std::function<void()> before_first_;
 };
 
-/// Makes windows of one processor each, so that they are played in the order in which they come.
+/// Makes epochs of one processor each, so that they are played in the order in which they come.
 class Importer {
 public:
-    Importer(trace::Writer& out, unsigned processors) : out_(out), window_(processors) {}
+    Importer(trace::Writer& out, unsigned processors) : out_(out), epoch_(processors) {}
 
     /// instructions: those of the processor since its previous access, with the one that makes this access.
     void add(const Access& access, std::uint64_t instructions) {
@@ -107,20 +107,20 @@ public:
             next(access, model::Event::pass(), model::kLongestDelta);
         }
         next(access, model::Event::access(access.kind(), access.line), instructions);
-        model::Stream& stream = window_.streams[current_];
+        model::Stream& stream = epoch_.streams[current_];
         ++stream.accesses[access.context][access.op];
         --stream.classes[access.context][static_cast<unsigned>(model::InstructionClass::other)];
         ++stream.classes[access.context][static_cast<unsigned>(class_of(access.kind()))];
     }
 
-    /// Ends the window; the one that carries `mark` holds no events.
+    /// Ends the epoch; the one that carries `mark` holds no events.
     void flush(model::Mark mark) {
-        window_.mark = mark;
-        window_.index = index_;
-        window_.instructions = instructions_;
+        epoch_.mark = mark;
+        epoch_.index = index_;
+        epoch_.instructions = instructions_;
         index_ += mark == model::Mark::none ? 0 : 1;
-        out_.write(window_);
-        for (model::Stream& stream : window_.streams) {
+        out_.write(epoch_);
+        for (model::Stream& stream : epoch_.streams) {
             std::vector<model::Event> storage = std::move(stream.events);
             stream = {};
             stream.events = std::move(storage);
@@ -129,16 +129,16 @@ public:
     }
 
 private:
-    static constexpr std::size_t kMost = 9000;  ///< events of a window
+    static constexpr std::size_t kMost = 9000;  ///< events of a epoch
 
     /// Adds an event of the access's processor, after `instructions` of no special class.
     void next(const Access& access, model::Event event, std::uint64_t instructions) {
-        if (!empty_ && (access.processor != current_ || window_.streams[current_].size == kMost)) {
+        if (!empty_ && (access.processor != current_ || epoch_.streams[current_].size == kMost)) {
             flush(model::Mark::none);
         }
         current_ = access.processor;
         empty_ = false;
-        model::Stream& stream = window_.streams[current_];
+        model::Stream& stream = epoch_.streams[current_];
         stream.ran = stream.runs_on = true;
         if (stream.events.size() == stream.size) {
             stream.events.emplace_back();
@@ -158,7 +158,7 @@ private:
         }
     }
     trace::Writer& out_;
-    model::Window window_;
+    model::Epoch epoch_;
     unsigned current_ = 0;
     bool empty_ = true;
     std::uint64_t index_ = 0;
@@ -178,22 +178,22 @@ void export_order(const Options& options) {
     const auto protocol = model::Protocol::load(options.need("protocol"));
     check(reader.header(), machine);
     model::Hierarchy hierarchy(machine, protocol, reader.header().lines);
-    model::Player player(hierarchy);
+    model::TimingMerger merger(hierarchy);
     const std::string state = options.text("state", "");
     if (!state.empty()) {
-        restore_if_same(reader.header(), machine, state, hierarchy, player);
+        restore_if_same(reader.header(), machine, state, hierarchy, merger);
     }
     OrderWriter out(options.need("out"));
     const std::uint64_t first = options.number("first", 0);
     const std::uint64_t count = options.number("count", UINT64_MAX - first);
-    Exporter exporter(out, machine, player, first, count);
-    player.observe(exporter);
+    Exporter exporter(out, machine, merger, first, count);
+    merger.observe(exporter);
     if (!state.empty()) {
-        exporter.before_first([&] { model::save_state(state, hierarchy, player, {}); });
+        exporter.before_first([&] { model::save_state(state, hierarchy, merger, {}); });
     }
-    model::Window window(machine.processors);
-    while (!exporter.whole() && reader.next(window)) {
-        player.play(window);
+    model::Epoch epoch(machine.processors);
+    while (!exporter.whole() && reader.next(epoch)) {
+        merger.play(epoch);
     }
     if (first >= exporter.seen()) {
         throw model::Error(options.need("capture") + ": has only " + std::to_string(exporter.seen()) +
@@ -240,7 +240,7 @@ void capture_info(const Options& options) {
         << ",\"processors\":" << h.processors << ",\"lines\":" << h.lines
         << ",\"machine\":" << quoted(h.machine) << ",\"protocol\":" << quoted(h.protocol)
         << ",\"origin\":" << quoted(h.origin) << ",\"warm\":" << (h.state.empty() ? "false" : "true")
-        << ",\"windows\":" << t.windows << ",\"events\":" << t.events << ",\"accesses\":" << t.accesses
+        << ",\"windows\":" << t.epochs << ",\"events\":" << t.events << ",\"accesses\":" << t.accesses
         << ",\"instructions\":" << t.instructions << "}";
     std::puts(out.str().c_str());
 }

@@ -6,7 +6,7 @@
 #include "replay/order_commands.h"
 #include "replay/order_count.h"
 #include "replay/order_observe.h"
-#include "timing/player.h"
+#include "timing/merger.h"
 
 namespace s80::replay {
 
@@ -69,16 +69,16 @@ void play(const Options& options, Fn&& fn) {
     all.processors += spares.cores;
     const auto order = read_order(options.need("order"), all, model::kNoLine);
     model::Hierarchy hierarchy(machine, protocol, options.number("lines", lines_of(order)), spares);
-    model::Player player(hierarchy);
+    model::TimingMerger merger(hierarchy);
     if (const std::string state = options.text("state", ""); !state.empty()) {
-        model::load_state(state, hierarchy, player);
+        model::load_state(state, hierarchy, merger);
     }
     Observed observed(hierarchy);
     for (std::size_t n = 0; n < order.size(); ++n) {
         fn(n, order[n], observed.access(order[n]), hierarchy.protocol());
     }
     if (const std::string save = options.text("save", ""); !save.empty()) {
-        model::save_state(save, hierarchy, player, {});
+        model::save_state(save, hierarchy, merger, {});
     }
 }
 

@@ -14,7 +14,7 @@
 #include "coherence/protocol.h"
 #include "machine/machine.h"
 #include "observe/snapshot.h"
-#include "timing/player.h"
+#include "timing/merger.h"
 #include "trace/read_ahead.h"
 
 namespace s80::replay {
@@ -24,8 +24,8 @@ using model::Machine;
 
 namespace {
 
-/// Windows between two looks at the host's clock.
-constexpr std::uint64_t kWindowsALook = 64;
+/// Epochs between two looks at the host's clock.
+constexpr std::uint64_t kEpochsALook = 64;
 constexpr std::chrono::milliseconds kProgressInterval{100};
 
 void same(const char* what, std::uint64_t captured, std::uint64_t wanted) {
@@ -36,7 +36,7 @@ void same(const char* what, std::uint64_t captured, std::uint64_t wanted) {
 }
 
 void restore(const trace::Header& header, const std::string& path, model::Hierarchy& hierarchy,
-             model::Player& player) {
+             model::TimingMerger& merger) {
     std::ofstream file(path, std::ios::binary);
     file << header.state;
     file.close();
@@ -47,7 +47,7 @@ void restore(const trace::Header& header, const std::string& path, model::Hierar
     if (!file) {
         throw Error("cannot write " + path + ": is the disk full?");
     }
-    model::load_state(path, hierarchy, player);
+    model::load_state(path, hierarchy, merger);
 }
 
 bool same_machine(const Machine& a, const Machine& b) {
@@ -60,23 +60,23 @@ bool same_machine(const Machine& a, const Machine& b) {
 
 /// Source: a Reader, or one that is read ahead.
 template <class Source>
-void play(Source& source, const trace::Totals& totals, model::Player& player, model::Hierarchy& hierarchy,
-          const std::string& path, const Progress& progress) {
+void play(Source& source, const trace::Totals& totals, model::TimingMerger& merger,
+          model::Hierarchy& hierarchy, const std::string& path, const Progress& progress) {
     model::SnapshotWriter snapshots(path, hierarchy);
-    model::Window window(hierarchy.machine().processors);
+    model::Epoch epoch(hierarchy.machine().processors);
     auto shown = std::chrono::steady_clock::now();
-    for (std::uint64_t played = 0; source.next(window);) {
+    for (std::uint64_t played = 0; source.next(epoch);) {
         try {
-            player.play(window);
+            merger.play(epoch);
         } catch (const Error& e) {
             throw Error("epoch " + std::to_string(played) + " of the capture cannot be played: " + e.what());
         }
-        snapshots.write(window, player, hierarchy.stats());
-        if (++played % kWindowsALook != 0) {
+        snapshots.write(epoch, merger, hierarchy.stats());
+        if (++played % kEpochsALook != 0) {
             continue;
         }
         if (const auto now = std::chrono::steady_clock::now(); now - shown >= kProgressInterval) {
-            progress(window.instructions - (totals.last - totals.instructions), totals.instructions);
+            progress(epoch.instructions - (totals.last - totals.instructions), totals.instructions);
             shown = now;
         }
     }
@@ -129,10 +129,10 @@ void check(const trace::Header& header, const Machine& machine) {
 /// A full capture of a run that was restored begins with that run's caches. They fit the same machine and
 /// protocol only; any other begins with cold ones.
 void restore_if_same(const trace::Header& header, const Machine& machine, const std::string& path,
-                     model::Hierarchy& hierarchy, model::Player& player) {
+                     model::Hierarchy& hierarchy, model::TimingMerger& merger) {
     if (!header.state.empty() && header.protocol == hierarchy.protocol().name() &&
         same_machine(machine, Machine::parse(header.machine, "the machine in the capture"))) {
-        restore(header, path, hierarchy, player);
+        restore(header, path, hierarchy, merger);
     }
 }
 
@@ -143,16 +143,16 @@ Result replay(const Arguments& arguments, const Progress& progress) {
     const trace::Header& header = reader.header();
     check(header, machine);
     model::Hierarchy hierarchy(machine, model::Protocol::load(arguments.protocol), header.lines);
-    model::Player player(hierarchy);
-    restore_if_same(header, machine, arguments.out + "/model.state.partial", hierarchy, player);
+    model::TimingMerger merger(hierarchy);
+    restore_if_same(header, machine, arguments.out + "/model.state.partial", hierarchy, merger);
     const std::string path = arguments.out + "/snapshots.jsonl";
     const std::string partial = path + ".partial";
     try {
         if (arguments.read_ahead == "yes") {
             trace::ReadAhead ahead(reader);
-            play(ahead, reader.totals(), player, hierarchy, partial, progress);
+            play(ahead, reader.totals(), merger, hierarchy, partial, progress);
         } else {
-            play(reader, reader.totals(), player, hierarchy, partial, progress);
+            play(reader, reader.totals(), merger, hierarchy, partial, progress);
         }
     } catch (...) {
         std::remove(partial.c_str());

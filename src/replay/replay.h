@@ -6,7 +6,7 @@
 #include <string>
 
 #include "memory/hierarchy.h"
-#include "timing/player.h"
+#include "timing/merger.h"
 #include "trace/reader.h"
 
 namespace s80::replay {
@@ -31,7 +31,7 @@ void check(const trace::Header& header, const model::Machine& machine);
 /// Fills the caches with the state at the beginning of the capture, if it has one, and it is of this machine
 /// and protocol; otherwise they stay cold. `path` names a temporary file. Throws model::Error.
 void restore_if_same(const trace::Header& header, const model::Machine& machine, const std::string& path,
-                     model::Hierarchy& hierarchy, model::Player& player);
+                     model::Hierarchy& hierarchy, model::TimingMerger& merger);
 
 struct Result {
     std::uint64_t events = 0;

@@ -55,7 +55,7 @@ inline constexpr unsigned kStats = 36;
 enum class Dim : std::uint8_t {
     core,
     privilege,
-    party,
+    process_class,
     entry,
     kind,
     source,
@@ -109,14 +109,15 @@ public:
     std::uint64_t& stall(unsigned core, Context c, Kind k, Service s) {
         return all_[offset(Stat::stall_cycles) + by_kind(core, c, k) * kServices + static_cast<unsigned>(s)];
     }
-    std::uint64_t& fill(unsigned core, Party t, Kind k, StateClass f) {
+    std::uint64_t& fill(unsigned core, ProcessClass t, Kind k, StateClass f) {
         return all_[offset(Stat::fills) +
-                    ((core * kParties + static_cast<unsigned>(t)) * kKinds + static_cast<unsigned>(k)) *
+                    ((core * kProcessClasses + static_cast<unsigned>(t)) * kKinds +
+                     static_cast<unsigned>(k)) *
                         kStateClasses +
                     static_cast<unsigned>(f)];
     }
-    std::uint64_t& party(Stat s, unsigned core, Party t) {
-        return all_[offset(s) + core * kParties + static_cast<unsigned>(t)];
+    std::uint64_t& process_class(Stat s, unsigned core, ProcessClass t) {
+        return all_[offset(s) + core * kProcessClasses + static_cast<unsigned>(t)];
     }
     std::uint64_t& core(Stat s, unsigned core) { return all_[offset(s) + core]; }
     // Of all cores, by class and entry.

@@ -104,7 +104,7 @@ struct Event {
     constexpr unsigned l1_way() const { return way; }
     constexpr void set_l1_way(unsigned l1_way) { way = l1_way & 15; }
     /// In epochs that the plugin has just recorded: the access's stall is known as that of a conflict
-    /// (Player::Pace).
+    /// (TimingMerger::Pace).
     constexpr bool stall_is_known() const { return way != 0; }
     constexpr void know_stall() { way = 1; }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The rules of simulated time that two sides apply: the timing merger (`Player`), which knows the true times,
-// and the recording side, which expects them (docs/background/clock.md).
+// The rules of simulated time that two sides apply: the timing merger (`TimingMerger`), which knows the true
+// times, and the recording side, which expects them (docs/background/clock.md).
 #pragma once
 #include <algorithm>
 #include <cstdint>

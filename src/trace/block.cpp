@@ -12,7 +12,7 @@ static_assert(std::endian::native == std::endian::little, "captures are little-e
 
 namespace {
 
-/// The fastest level: the columns are what makes a capture small, and the player's thread has little time.
+/// The fastest level: the columns are what makes a capture small, and the merger's thread has little time.
 constexpr int kLevel = 1;
 
 std::uint64_t add(std::uint64_t sum, const void* data, std::size_t n) {

@@ -26,20 +26,20 @@ static_assert(sizeof(Preamble) == 16);
 inline constexpr std::uint32_t kLargestBlock = 1U << 28;
 
 enum class BlockType : std::uint32_t {
-    header = 0x44414548,   ///< "HEAD"
-    state = 0x54415453,    ///< "STAT"
-    windows = 0x444e4957,  ///< "WIND"
-    end = 0x20444e45,      ///< "END "
+    header = 0x44414548,  ///< "HEAD"
+    state = 0x54415453,   ///< "STAT"
+    epochs = 0x444e4957,  ///< "WIND"
+    end = 0x20444e45,     ///< "END "
 };
 
 /// The header in its file layout.
 struct BlockHeader {
     BlockType type{};
-    std::uint32_t windows = 0;       ///< epochs in this block
-    std::uint64_t first_window = 0;  ///< number of the first epoch, from 0
-    std::uint32_t raw = 0;           ///< bytes before compression
-    std::uint32_t stored = 0;        ///< bytes in the file
-    std::uint64_t sum = 0;           ///< of the fields above and the stored bytes
+    std::uint32_t epochs = 0;       ///< epochs in this block
+    std::uint64_t first_epoch = 0;  ///< number of the first epoch, from 0
+    std::uint32_t raw = 0;          ///< bytes before compression
+    std::uint32_t stored = 0;       ///< bytes in the file
+    std::uint64_t sum = 0;          ///< of the fields above and the stored bytes
 };
 static_assert(sizeof(BlockHeader) == 32);
 

@@ -43,9 +43,9 @@ BlockFile::~BlockFile() {
     close(file_);
 }
 
-void BlockFile::fail(const std::string& what, std::uint64_t window) const {
+void BlockFile::fail(const std::string& what, std::uint64_t epoch) const {
     throw model::Error("the capture " + path_ + ' ' + what + " (byte " + std::to_string(block_at_) +
-                       ", epoch " + std::to_string(window) + ")");
+                       ", epoch " + std::to_string(epoch) + ")");
 }
 
 void BlockFile::read_at(std::uint64_t at, void* data, std::size_t n) const {
@@ -83,28 +83,28 @@ std::span<const std::uint8_t> BlockFile::read_end(std::size_t size) {
     return contents_;
 }
 
-bool BlockFile::read(std::uint64_t window) {
-    read_block(next_at_, window);
+bool BlockFile::read(std::uint64_t epoch) {
+    read_block(next_at_, epoch);
     next_at_ = block_at_ + sizeof header_ + header_.stored;
     if (header_.type == BlockType::end && next_at_ != size_) {
-        fail("has data after its end record", window);
+        fail("has data after its end record", epoch);
     }
     return header_.type != BlockType::end;
 }
 
-void BlockFile::read_block(std::uint64_t at, std::uint64_t window) {
+void BlockFile::read_block(std::uint64_t at, std::uint64_t epoch) {
     block_at_ = at;
     if (size_ - at < sizeof header_) {
-        fail("is truncated", window);
+        fail("is truncated", epoch);
     }
     read_at(at, &header_, sizeof header_);
     if (header_.stored > size_ - at - sizeof header_) {
-        fail("is truncated or corrupt: a block extends beyond its end", window);
+        fail("is truncated or corrupt: a block extends beyond its end", epoch);
     }
     stored_.resize(header_.stored);
     read_at(at + sizeof header_, stored_.data(), stored_.size());
     if (block_sum(header_, stored_) != header_.sum || header_.raw > kLargestBlock) {
-        fail("is corrupt: the checksum of a block does not match", window);
+        fail("is corrupt: the checksum of a block does not match", epoch);
     }
     if (header_.type == BlockType::end) {
         contents_ = stored_;
@@ -115,7 +115,7 @@ void BlockFile::read_block(std::uint64_t at, std::uint64_t window) {
         contents_ = {raw_.data(), header_.raw};
         decompressor_.decompress(stored_, {raw_.data(), header_.raw});
     } catch (const Malformed& e) {
-        fail(std::string("is corrupt: a block ") + e.what(), window);
+        fail(std::string("is corrupt: a block ") + e.what(), epoch);
     }
 }
 

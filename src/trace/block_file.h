@@ -21,8 +21,8 @@ public:
     std::span<const std::uint8_t> read_end(std::size_t size);
     /// Returns to the first block.
     void rewind();
-    /// Reads the next block; false for the end record. `window`: number of the epoch, for messages.
-    bool read(std::uint64_t window);
+    /// Reads the next block; false for the end record. `epoch`: number of the epoch, for messages.
+    bool read(std::uint64_t epoch);
 
     /// Of the block that was read last:
     const BlockHeader& header() const { return header_; }
@@ -31,11 +31,11 @@ public:
     static constexpr std::size_t kPadding = 256;
 
     /// Throws model::Error: "the capture FILE WHAT (byte ..., epoch ...)".
-    [[noreturn]] void fail(const std::string& what, std::uint64_t window) const;
+    [[noreturn]] void fail(const std::string& what, std::uint64_t epoch) const;
 
 private:
     void read_at(std::uint64_t at, void* data, std::size_t n) const;
-    void read_block(std::uint64_t at, std::uint64_t window);
+    void read_block(std::uint64_t at, std::uint64_t epoch);
 
     std::string path_;
     int file_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The contents of a capture: the epochs (`Window`) of a run in a file, which a replay plays without the
+// The contents of a capture: the epochs of a run in a file, which a replay plays without the
 // guest. The layout of the file (suffix .s80c) is described in docs/reference/interfaces/capture-file.md.
 #pragma once
 #include <cstdint>
@@ -19,16 +19,16 @@ struct Header {
     std::string machine;      ///< the resolved machine file, TOML
     std::string protocol;     ///< name of the protocol's table in the live run
     std::string origin;       ///< JSON: experiment, seed, hashes and versions
-    std::string state;  ///< model state (checkpoint/state_file.h) before the first window; empty: cold caches
+    std::string state;  ///< model state (checkpoint/state_file.h) before the first epoch; empty: cold caches
 };
 
 /// The contents of the end record.
 struct Totals {
-    std::uint64_t windows = 0;
+    std::uint64_t epochs = 0;
     std::uint64_t events = 0;
     std::uint64_t accesses = 0;      ///< line accesses of the guest, recorded or not
     std::uint64_t instructions = 0;  ///< begun in these epochs
-    std::uint64_t last = 0;          ///< `Window::instructions` of the last epoch
+    std::uint64_t last = 0;          ///< `Epoch::instructions` of the last epoch
     bool operator==(const Totals&) const = default;
 };
 

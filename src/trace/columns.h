@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The layout of the epochs (`Window`) of one block: fields of one kind are stored together in columns
+// The layout of the epochs of one block: fields of one kind are stored together in columns
 // (docs/reference/interfaces/capture-file.md).
 #pragma once
 #include <array>
 #include <cstdint>
 #include <vector>
 
-#include "stream/window.h"
+#include "stream/epoch.h"
 
 namespace s80::trace {
 
 enum class Column : unsigned {
-    windows,  ///< data of epochs and their streams except events, varints
-    steps,    ///< a byte per event: op, width of its line, whether its context differs, whether it is awaited
-    deltas,   ///< a byte per event; kLongDelta: see the next column
+    epochs,  ///< data of epochs and their streams except events, varints
+    steps,   ///< a byte per event: op, width of its line, whether its context differs, whether it is awaited
+    deltas,  ///< a byte per event; kLongDelta: see the next column
     long_deltas,  ///< 16 bits
     code,         ///< lines of instruction fetches
     data,         ///< lines of all other events except ordering edges
@@ -70,7 +70,7 @@ struct Lasts {
     std::uint8_t context = 0;
 };
 
-/// The first byte of an epoch in the column `windows`: its mark, and the values that follow.
+/// The first byte of an epoch in the column `epochs`: its mark, and the values that follow.
 inline constexpr std::uint8_t kMarkMask = 7;
 inline constexpr std::uint8_t kHasIdle = 8;
 inline constexpr std::uint8_t kHasSignals = 16;

@@ -93,20 +93,20 @@ void Decoder::end() const {
     }
 }
 
-void Decoder::take(model::Window& window) {
-    Cursor& in = column(Column::windows);
+void Decoder::take(model::Epoch& epoch) {
+    Cursor& in = column(Column::epochs);
     const auto flags = in.take<std::uint8_t>();
     if ((flags & kMarkMask) > static_cast<unsigned>(model::Mark::exit) || flags >= kHasSignals * 2) {
         throw Malformed("has an unknown mark");
     }
-    window.streams.resize(lasts_.size());
-    window.placed = placed_;
-    window.mark = static_cast<model::Mark>(flags & kMarkMask);
+    epoch.streams.resize(lasts_.size());
+    epoch.placed = placed_;
+    epoch.mark = static_cast<model::Mark>(flags & kMarkMask);
     instructions_ += in.take_varint();
     index_ += in.take_varint();
-    window.instructions = instructions_;
-    window.index = index_;
-    window.idle_before_ns = (flags & kHasIdle) != 0 ? in.take_varint() : 0;
+    epoch.instructions = instructions_;
+    epoch.index = index_;
+    epoch.idle_before_ns = (flags & kHasIdle) != 0 ? in.take_varint() : 0;
     const std::uint64_t signals = (flags & kHasSignals) != 0 ? in.take_varint() : 0;
     const model::CoreSet ran = take_set(in);
     const model::CoreSet runs_on = take_set(in);
@@ -117,18 +117,18 @@ void Decoder::take(model::Window& window) {
     if (signals > column(Column::steps).left()) {
         throw Malformed("has more interrupts than events");
     }
-    window.signals = static_cast<std::uint32_t>(signals);
+    epoch.signals = static_cast<std::uint32_t>(signals);
     for (unsigned p = 0; p < lasts_.size(); ++p) {
-        model::Stream& stream = window.streams[p];
+        model::Stream& stream = epoch.streams[p];
         stream.size = 0;
         stream.tail = 0;
         stream.ran = ran.has(p);
         stream.runs_on = runs_on.has(p);
         if (stream.ran) {
-            take_stream(stream, lasts_[p], window.signals);
+            take_stream(stream, lasts_[p], epoch.signals);
         }
     }
-    take_counts(window);
+    take_counts(epoch);
 }
 
 /// One bit for each processor of the machine, in whole words.
@@ -155,8 +155,8 @@ void Decoder::widen_edges(model::Stream& stream) const {
 
 /// Makes room for the events of the stream, and returns their number.
 std::uint64_t Decoder::take_size(model::Stream& stream) {
-    const std::uint64_t size = column(Column::windows).take_varint();
-    stream.tail = column(Column::windows).take_varint();
+    const std::uint64_t size = column(Column::epochs).take_varint();
+    stream.tail = column(Column::epochs).take_varint();
     if (stream.tail > kLongestTail) {
         throw Malformed("has a stream with an impossible tail");
     }
@@ -244,29 +244,29 @@ std::uint16_t Decoder::take_context() {
     return static_cast<std::uint16_t>(context << 8);
 }
 
-void Decoder::take_counts(model::Window& window) {
-    const bool marked = window.mark != model::Mark::none;
-    if (!marked && !window.counted) {
+void Decoder::take_counts(model::Epoch& epoch) {
+    const bool marked = epoch.mark != model::Mark::none;
+    if (!marked && !epoch.counted) {
         return;
     }
-    window.counted = marked;
-    Cursor& in = column(Column::windows);
+    epoch.counted = marked;
+    Cursor& in = column(Column::epochs);
     if (marked) {
-        for (auto& outcomes : window.transactions) {
+        for (auto& outcomes : epoch.transactions) {
             for (std::uint64_t& n : outcomes) {
                 n = in.take_varint();
             }
         }
-        for (auto* const counts : {&window.slices.slices, &window.slices.instructions}) {
+        for (auto* const counts : {&epoch.slices.slices, &epoch.slices.instructions}) {
             for (std::uint64_t& n : *counts) {
                 n = in.take_varint();
             }
         }
     } else {
-        window.transactions = {};
-        window.slices = {};
+        epoch.transactions = {};
+        epoch.slices = {};
     }
-    for (model::Stream& stream : window.streams) {
+    for (model::Stream& stream : epoch.streams) {
         stream.clear_counts();
         if (!marked) {
             continue;

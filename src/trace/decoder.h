@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Converts columns to epochs (`Window`). Every value is checked, so that the timing merger can rely on it.
+// Converts columns to epochs. Every value is checked, so that the timing merger can rely on it.
 #pragma once
 #include <array>
 #include <span>
 #include <vector>
 
-#include "stream/window.h"
+#include "stream/epoch.h"
 #include "trace/bytes.h"
 #include "trace/columns.h"
 
@@ -24,7 +24,7 @@ public:
     /// The contents of a block, which must live until its last epoch is taken. Throws Malformed.
     void begin(std::span<const std::uint8_t> contents);
     /// The block's next epoch. Throws Malformed.
-    void take(model::Window& window);
+    void take(model::Epoch& epoch);
     /// Throws Malformed if data remain.
     void end() const;
 
@@ -36,7 +36,7 @@ private:
     void take_stream(model::Stream& stream, Lasts& lasts, std::uint32_t signals);
     void take_ways(model::Stream& stream);
     std::uint16_t take_context();
-    void take_counts(model::Window& window);
+    void take_counts(model::Epoch& epoch);
 
     bool placed_;
     std::uint64_t lines_;

@@ -38,44 +38,44 @@ Bytes Encoder::finish() {
         c.clear();
     }
     std::fill(lasts_.begin(), lasts_.end(), Lasts{});
-    windows_ = 0;
+    epochs_ = 0;
     index_ = 0;
     instructions_ = 0;
     return out;
 }
 
-void Encoder::check(const model::Window& window) const {
-    if (window.streams.size() != lasts_.size() || window.placed != placed_ ||
-        window.instructions < instructions_ || window.index < index_ ||
-        std::any_of(window.streams.begin(), window.streams.end(),
+void Encoder::check(const model::Epoch& epoch) const {
+    if (epoch.streams.size() != lasts_.size() || epoch.placed != placed_ ||
+        epoch.instructions < instructions_ || epoch.index < index_ ||
+        std::any_of(epoch.streams.begin(), epoch.streams.end(),
                     [](const model::Stream& s) { return s.tail > kLongestTail; })) {
         throw model::Error("internal error: an epoch of another form was written to the capture");
     }
 }
 
-void Encoder::add(const model::Window& window) {
-    check(window);
-    Bytes& out = column(Column::windows);
-    out.push_back(static_cast<std::uint8_t>(static_cast<unsigned>(window.mark) |
-                                            (window.idle_before_ns != 0 ? kHasIdle : 0U) |
-                                            (window.signals != 0 ? kHasSignals : 0U)));
-    put_varint(out, window.instructions - instructions_);
-    put_varint(out, window.index - index_);
-    instructions_ = window.instructions;
-    index_ = window.index;
-    if (window.idle_before_ns != 0) {
-        put_varint(out, window.idle_before_ns);
+void Encoder::add(const model::Epoch& epoch) {
+    check(epoch);
+    Bytes& out = column(Column::epochs);
+    out.push_back(static_cast<std::uint8_t>(static_cast<unsigned>(epoch.mark) |
+                                            (epoch.idle_before_ns != 0 ? kHasIdle : 0U) |
+                                            (epoch.signals != 0 ? kHasSignals : 0U)));
+    put_varint(out, epoch.instructions - instructions_);
+    put_varint(out, epoch.index - index_);
+    instructions_ = epoch.instructions;
+    index_ = epoch.index;
+    if (epoch.idle_before_ns != 0) {
+        put_varint(out, epoch.idle_before_ns);
     }
-    if (window.signals != 0) {
-        put_varint(out, window.signals);
+    if (epoch.signals != 0) {
+        put_varint(out, epoch.signals);
     }
     model::CoreSet ran;
     model::CoreSet runs_on;
-    for (unsigned p = 0; p < window.streams.size(); ++p) {
-        if (window.streams[p].ran) {
+    for (unsigned p = 0; p < epoch.streams.size(); ++p) {
+        if (epoch.streams[p].ran) {
             ran.add(p);
         }
-        if (window.streams[p].runs_on) {
+        if (epoch.streams[p].runs_on) {
             runs_on.add(p);
         }
     }
@@ -84,31 +84,31 @@ void Encoder::add(const model::Window& window) {
             put(out, set.word(i));
         }
     }
-    for (std::size_t p = 0; p < window.streams.size(); ++p) {
-        if (window.streams[p].ran) {
-            add_stream(window.streams[p], lasts_[p]);
+    for (std::size_t p = 0; p < epoch.streams.size(); ++p) {
+        if (epoch.streams[p].ran) {
+            add_stream(epoch.streams[p], lasts_[p]);
         }
     }
-    collect(window);
-    if (window.mark != model::Mark::none) {
-        for (const auto& outcomes : window.transactions) {
+    collect(epoch);
+    if (epoch.mark != model::Mark::none) {
+        for (const auto& outcomes : epoch.transactions) {
             for (const std::uint64_t n : outcomes) {
                 put_varint(out, n);
             }
         }
-        for (const auto& counts : {window.slices.slices, window.slices.instructions}) {
+        for (const auto& counts : {epoch.slices.slices, epoch.slices.instructions}) {
             for (const std::uint64_t n : counts) {
                 put_varint(out, n);
             }
         }
         put_counts();
     }
-    ++windows_;
+    ++epochs_;
 }
 
 void Encoder::add_stream(const model::Stream& stream, Lasts& lasts) {
-    put_varint(column(Column::windows), stream.size);
-    put_varint(column(Column::windows), stream.tail);
+    put_varint(column(Column::epochs), stream.size);
+    put_varint(column(Column::epochs), stream.tail);
     add_lines(stream, lasts);
     add_deltas(stream);
     if (placed_) {
@@ -168,18 +168,18 @@ void Encoder::add_deltas(const model::Stream& stream) {
 }
 
 /// Nobody looks at the counts before the next mark: until then they are added up.
-void Encoder::collect(const model::Window& window) {
-    if (!window.counted) {
+void Encoder::collect(const model::Epoch& epoch) {
+    if (!epoch.counted) {
         return;
     }
-    for (std::size_t p = 0; p < window.streams.size(); ++p) {
-        counts_[p].add_counts(window.streams[p]);
+    for (std::size_t p = 0; p < epoch.streams.size(); ++p) {
+        counts_[p].add_counts(epoch.streams[p]);
     }
     pending_ = true;
 }
 
 void Encoder::put_counts() {
-    Bytes& out = column(Column::windows);
+    Bytes& out = column(Column::epochs);
     for (model::Stream& sum : counts_) {
         put(out, sum.used);
         sum.each_used([&](model::Context context) {

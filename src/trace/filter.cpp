@@ -23,11 +23,11 @@ L1Filter::L1Filter(const model::Machine& machine)
       data_(machine.l1d, machine.line_bytes, machine.policy, machine.cores()),
       seen_(kSeen + kAhead),
       passed_(machine.processors, 0),
-      window_(machine.processors) {
+      epoch_(machine.processors) {
     for (unsigned p = 0; p < machine.processors; ++p) {
         core_.push_back(static_cast<std::uint8_t>(p / machine.threads_per_core));
     }
-    window_.placed = true;
+    epoch_.placed = true;
 }
 
 void L1Filter::event(unsigned processor, const Event& event, std::int64_t) {
@@ -131,12 +131,12 @@ unsigned L1Filter::read(unsigned core, Line line, bool fetch, unsigned way) {
 
 void L1Filter::emit(unsigned processor, Event event) {
     if (ended_) {
-        for (model::Stream& stream : window_.streams) {
+        for (model::Stream& stream : epoch_.streams) {
             stream.size = 0;
         }
         ended_ = false;
     }
-    model::Stream& stream = window_.streams[processor];
+    model::Stream& stream = epoch_.streams[processor];
     std::uint64_t& delta = passed_[processor];
     const std::size_t needed = stream.size + delta / model::kLongestDelta + 1;
     if (stream.events.size() < needed) {
@@ -149,11 +149,11 @@ void L1Filter::emit(unsigned processor, Event event) {
     delta = 0;
 }
 
-void L1Filter::end(const model::Window& window) {
+void L1Filter::end(const model::Epoch& epoch) {
     drain();
-    for (std::size_t p = 0; p < window.streams.size(); ++p) {
-        const model::Stream& from = window.streams[p];
-        model::Stream& to = window_.streams[p];
+    for (std::size_t p = 0; p < epoch.streams.size(); ++p) {
+        const model::Stream& from = epoch.streams[p];
+        model::Stream& to = epoch_.streams[p];
         to.size = ended_ ? 0 : to.size;
         to.tail = passed_[p] + from.tail;
         to.ran = from.ran;
@@ -163,14 +163,14 @@ void L1Filter::end(const model::Window& window) {
         passed_[p] = 0;
     }
     ended_ = true;
-    window_.counted = window.counted;
-    window_.signals = window.signals;
-    window_.idle_before_ns = window.idle_before_ns;
-    window_.mark = window.mark;
-    window_.index = window.index;
-    window_.instructions = window.instructions;
-    window_.transactions = window.transactions;
-    window_.slices = window.slices;
+    epoch_.counted = epoch.counted;
+    epoch_.signals = epoch.signals;
+    epoch_.idle_before_ns = epoch.idle_before_ns;
+    epoch_.mark = epoch.mark;
+    epoch_.index = epoch.index;
+    epoch_.instructions = epoch.instructions;
+    epoch_.transactions = epoch.transactions;
+    epoch_.slices = epoch.slices;
 }
 
 }  // namespace s80::trace

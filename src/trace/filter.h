@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "machine/machine.h"
-#include "timing/player.h"
+#include "timing/merger.h"
 #include "trace/filter_cache.h"
 
 namespace s80::trace {
@@ -26,10 +26,10 @@ public:
     explicit L1Filter(const model::Machine& machine);
 
     void event(unsigned processor, const model::Event& event, std::int64_t clock) override;
-    void end(const model::Window& window) override;
+    void end(const model::Epoch& epoch) override;
 
     /// The epoch played last, in L1-filtered form. Valid until the next event.
-    const model::Window& window() const { return window_; }
+    const model::Epoch& epoch() const { return epoch_; }
 
 private:
     /// Played accesses are processed some hundred events later, when the host has prefetched the sets.
@@ -55,8 +55,8 @@ private:
     std::vector<Seen> seen_;
     std::size_t waiting_ = 0;            ///< of seen_
     std::vector<std::uint64_t> passed_;  ///< by processor: instructions since its last passed event
-    model::Window window_;
-    bool ended_ = true;  ///< whether window_ is the epoch played last
+    model::Epoch epoch_;
+    bool ended_ = true;  ///< whether epoch_ is the epoch played last
 };
 
 }  // namespace s80::trace

@@ -6,7 +6,7 @@
 namespace s80::trace {
 
 ReadAhead::ReadAhead(Reader& reader)
-    : reader_(reader), ring_(kAhead, model::Window(reader.header().processors)), thread_([this] { run(); }) {}
+    : reader_(reader), ring_(kAhead, model::Epoch(reader.header().processors)), thread_([this] { run(); }) {}
 
 ReadAhead::~ReadAhead() {
     {
@@ -17,7 +17,7 @@ ReadAhead::~ReadAhead() {
     thread_.join();
 }
 
-bool ReadAhead::next(model::Window& window) {
+bool ReadAhead::next(model::Epoch& epoch) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return read_ != taken_ || ended_; });
     if (read_ == taken_) {
@@ -26,8 +26,8 @@ bool ReadAhead::next(model::Window& window) {
         }
         return false;
     }
-    // The storage of the window before goes back into the ring.
-    std::swap(window, ring_[taken_++ % kAhead]);
+    // The storage of the epoch before goes back into the ring.
+    std::swap(epoch, ring_[taken_++ % kAhead]);
     lock.unlock();
     changed_.notify_all();
     return true;
@@ -40,7 +40,7 @@ void ReadAhead::run() {
         if (stop_) {
             return;
         }
-        model::Window& next = ring_[read_ % kAhead];  // nobody else's until read_ says so
+        model::Epoch& next = ring_[read_ % kAhead];  // nobody else's until read_ says so
         lock.unlock();
         bool more = false;
         std::exception_ptr failure;

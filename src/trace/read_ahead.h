@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "stream/window.h"
+#include "stream/epoch.h"
 #include "trace/reader.h"
 
 namespace s80::trace {
@@ -23,7 +23,7 @@ public:
     ReadAhead& operator=(const ReadAhead&) = delete;
 
     /// As Reader::next. An exception of the reader is thrown here, after the epochs before it.
-    bool next(model::Window& window);
+    bool next(model::Epoch& epoch);
 
 private:
     /// Enough that neither side waits for a single long epoch.
@@ -34,7 +34,7 @@ private:
     Reader& reader_;
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::vector<model::Window> ring_;  ///< by number of the epoch
+    std::vector<model::Epoch> ring_;  ///< by number of the epoch
     std::size_t read_ = 0;
     std::size_t taken_ = 0;
     bool ended_ = false;  ///< no more epochs follow

@@ -21,7 +21,7 @@ Reader::Reader(const std::string& path) : file_(path) {
 }
 
 void Reader::read_end() {
-    const std::array values{&totals_.windows, &totals_.events, &totals_.accesses, &totals_.instructions,
+    const std::array values{&totals_.epochs, &totals_.events, &totals_.accesses, &totals_.instructions,
                             &totals_.last};
     Cursor in(file_.read_end(values.size() * sizeof(std::uint64_t)));
     for (std::uint64_t* const value : values) {
@@ -56,11 +56,11 @@ void Reader::read_header() {
     next_block();
 }
 
-/// The next block with windows; the end record ends the capture.
+/// The next block with epochs; the end record ends the capture.
 bool Reader::next_block() {
     if (ended_ || !file_.read(taken_)) {
         ended_ = true;
-        if (taken_ != totals_.windows || events_ != totals_.events) {
+        if (taken_ != totals_.epochs || events_ != totals_.events) {
             file_.fail("is corrupt: its contents do not match its end record", taken_);
         }
         return false;
@@ -71,28 +71,28 @@ bool Reader::next_block() {
             header_.state.assign(file_.contents().begin(), file_.contents().end());
             return;
         }
-        if (block.type != BlockType::windows || block.first_window != taken_ || block.windows == 0) {
+        if (block.type != BlockType::epochs || block.first_epoch != taken_ || block.epochs == 0) {
             throw Malformed("is not the expected next block");
         }
         decoder_->begin(file_.contents());
-        left_ = block.windows;
+        left_ = block.epochs;
     });
     return true;
 }
 
-bool Reader::next(model::Window& window) {
+bool Reader::next(model::Epoch& epoch) {
     while (left_ == 0) {
         if (!next_block()) {
             return false;
         }
     }
     parse([&] {
-        decoder_->take(window);
+        decoder_->take(epoch);
         if (--left_ == 0) {
             decoder_->end();
         }
     });
-    for (const model::Stream& stream : window.streams) {
+    for (const model::Stream& stream : epoch.streams) {
         events_ += stream.size;
     }
     ++taken_;

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "stream/window.h"
+#include "stream/epoch.h"
 #include "trace/block.h"
 #include "trace/block_file.h"
 #include "trace/capture.h"
@@ -28,7 +28,7 @@ public:
 
     /// The next epoch, in the storage of the one before; false after the last. Throws model::Error that names
     /// the file, the byte offset of the block, and the epoch.
-    bool next(model::Window& window);
+    bool next(model::Epoch& epoch);
 
 private:
     void read_end();

@@ -9,7 +9,7 @@ namespace s80::trace {
 
 namespace {
 
-/// A block is written when its windows take this much: zstd's tables and the predictor are worth their cost
+/// A block is written when its epochs take this much: zstd's tables and the predictor are worth their cost
 /// then.
 constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
 
@@ -48,11 +48,11 @@ Writer::Writer(const std::string& path, const Header& header)
     }
 }
 
-void Writer::write(const model::Window& window) {
-    encoder_.add(window);
-    ++totals_.windows;
-    totals_.last = window.instructions;
-    for (const model::Stream& stream : window.streams) {
+void Writer::write(const model::Epoch& epoch) {
+    encoder_.add(epoch);
+    ++totals_.epochs;
+    totals_.last = epoch.instructions;
+    for (const model::Stream& stream : epoch.streams) {
         totals_.events += stream.ran ? stream.size : 0;
         totals_.instructions += sum(stream.instructions);
         for (const auto& kinds : stream.accesses) {
@@ -65,9 +65,9 @@ void Writer::write(const model::Window& window) {
 }
 
 void Writer::flush() {
-    const std::uint32_t windows = encoder_.windows();
-    if (windows != 0) {
-        put_block(BlockType::windows, windows, totals_.windows - windows, encoder_.finish());
+    const std::uint32_t epochs = encoder_.epochs();
+    if (epochs != 0) {
+        put_block(BlockType::epochs, epochs, totals_.epochs - epochs, encoder_.finish());
     }
 }
 
@@ -79,10 +79,10 @@ void Writer::close() {
     flush();
     Bytes out;
     for (const std::uint64_t v :
-         {totals_.windows, totals_.events, totals_.accesses, totals_.instructions, totals_.last}) {
+         {totals_.epochs, totals_.events, totals_.accesses, totals_.instructions, totals_.last}) {
         put(out, v);
     }
-    put_block(BlockType::end, 0, totals_.windows, out);
+    put_block(BlockType::end, 0, totals_.epochs, out);
     if (!file_.close()) {
         fail();
     }
@@ -92,7 +92,7 @@ void Writer::close() {
     }
 }
 
-void Writer::put_block(BlockType type, std::uint32_t windows, std::uint64_t first,
+void Writer::put_block(BlockType type, std::uint32_t epochs, std::uint64_t first,
                        std::span<const std::uint8_t> raw) {
     if (raw.size() > kLargestBlock) {
         throw model::Error("an epoch is too large for the capture " + file_.path());
@@ -100,7 +100,7 @@ void Writer::put_block(BlockType type, std::uint32_t windows, std::uint64_t firs
     // The end record has a fixed size, so that it is found from the end of the file.
     const auto stored = type == BlockType::end ? raw : compressor_.compress(raw);
     BlockHeader header{type,
-                       windows,
+                       epochs,
                        first,
                        static_cast<std::uint32_t>(raw.size()),
                        static_cast<std::uint32_t>(stored.size()),

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/partial_file.h"
-#include "stream/window.h"
+#include "stream/epoch.h"
 #include "trace/block.h"
 #include "trace/capture.h"
 #include "trace/encoder.h"
@@ -19,7 +19,7 @@ public:
 
     /// Throws model::Error if the epoch is not of the capture's form, or if the file cannot be written. The
     /// streams' counters are summed and written with the next epoch that has a mark.
-    void write(const model::Window& window);
+    void write(const model::Epoch& epoch);
 
     /// Completes the file and gives it its name. The last epoch must have a mark. Throws model::Error.
     void close();
@@ -30,7 +30,7 @@ public:
 
 private:
     void flush();
-    void put_block(BlockType type, std::uint32_t windows, std::uint64_t first,
+    void put_block(BlockType type, std::uint32_t epochs, std::uint64_t first,
                    std::span<const std::uint8_t> raw);
     void put_raw(const void* data, std::size_t n);
     [[noreturn]] void fail() const;

@@ -22,7 +22,7 @@ Layout::Layout(const model::Machine& machine, std::size_t lines)
       ways_l1i(machine.l1i.ways),
       ways_l1d(machine.l1d.ways),
       groups(std::min(sets_l1i, sets_l1d)),
-      lanes(std::min(groups, kMostLanes)),
+      vcpus(std::min(groups, kMostLanes)),
       ways_(std::max(ways_l1i, ways_l1d)),
       stride_(std::max(sets_l1i, sets_l1d)) {
     const std::string name = "machine " + machine.name;

@@ -21,7 +21,7 @@ public:
     unsigned ways_l1i = 0, ways_l1d = 0;
     unsigned groups = 0;
     /// Groups in work at the same time, and sets of the spare cores' caches.
-    unsigned lanes = 0;
+    unsigned vcpus = 0;
 
     /// A dummy line of an L1's set: it pushes other lines of the set to the L2. number: below the ways.
     model::Line pusher(model::Line set, unsigned number) const { return base_ + number * stride_ + set; }
@@ -30,7 +30,7 @@ public:
         return base_ + (ways_ + number) * stride_ + group;
     }
     /// Three lines of one set of a spare core: each access in turn misses.
-    model::Line pacer(unsigned number) const { return base_ + (ways_ + 2) * stride_ + number % 3 * lanes; }
+    model::Line pacer(unsigned number) const { return base_ + (ways_ + 2) * stride_ + number % 3 * vcpus; }
     /// A line of another set of the same spare core.
     model::Line bystander() const { return pacer(2) + 1; }
     /// The lines that a hierarchy with the dummy lines needs.

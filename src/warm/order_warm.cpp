@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "checkpoint/state_file.h"
-#include "timing/player.h"
+#include "timing/merger.h"
 #include "warm/trace.h"
 
 namespace s80::replay {
@@ -20,18 +20,18 @@ void warm_order(const Options& options) {
         hierarchy.access(access.processor / machine.threads_per_core, access.line, access.kind(),
                          access.who());
     }
-    model::save_state(options.need("out"), hierarchy, model::Player(hierarchy), {});
+    model::save_state(options.need("out"), hierarchy, model::TimingMerger(hierarchy), {});
 }
 
 void rebuild_order(const Options& options) {
     const auto machine = model::Machine::load(options.need("machine"));
     const auto protocol = model::Protocol::load(options.need("protocol"));
     model::Hierarchy state(machine, protocol, options.number("lines", 0));
-    model::Player player(state);
-    model::load_state(options.need("state"), state, player);
+    model::TimingMerger merger(state);
+    model::load_state(options.need("state"), state, merger);
     const WarmTrace trace = rebuild(machine, state);
     if (const std::string path = options.text("assumed", ""); !path.empty()) {
-        model::save_state(path, state, player, {});
+        model::save_state(path, state, merger, {});
     }
     OrderWriter out(options.need("out"));
     for (const Access& access : trace.accesses) {

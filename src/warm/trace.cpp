@@ -17,7 +17,7 @@ std::uint64_t quiet_cycles(const model::Latency& latency) {
     return 200 + 2 * (std::uint64_t{latency.l2_hit} + latency.memory + latency.cache + latency.upgrade);
 }
 
-/// Interleaves groups. A lane is a set of the spare cores' caches; it works on one of its groups at a time.
+/// Interleaves groups. A vcpu is a set of the spare cores' caches; it works on one of its groups at a time.
 class Interleaver {
 public:
     Interleaver(const Layout& layout, const model::Machine& machine, std::vector<std::vector<Step>> plans)
@@ -25,8 +25,8 @@ public:
           pause_(1 + machine.latency.memory),
           quiet_(quiet_cycles(machine.latency)),
           plans_(std::move(plans)) {
-        for (unsigned lane = 0; lane < layout.lanes; ++lane) {
-            lanes_.push_back({lane, 0, 0});
+        for (unsigned vcpu = 0; vcpu < layout.vcpus; ++vcpu) {
+            vcpus_.push_back({vcpu, 0, 0});
         }
     }
 
@@ -34,20 +34,20 @@ public:
         for (bool left = true; left;) {
             left = false;
             bool ready = false;
-            for (Lane& lane : lanes_) {
-                while (lane.group < layout_.groups && lane.next == plans_[lane.group].size()) {
-                    plans_[lane.group] = {};
-                    lane.group += layout_.lanes;
-                    lane.next = 0;
+            for (Vcpu& vcpu : vcpus_) {
+                while (vcpu.group < layout_.groups && vcpu.next == plans_[vcpu.group].size()) {
+                    plans_[vcpu.group] = {};
+                    vcpu.group += layout_.vcpus;
+                    vcpu.next = 0;
                 }
-                if (lane.group >= layout_.groups) {
+                if (vcpu.group >= layout_.groups) {
                     continue;
                 }
                 left = true;
-                if (now_ >= lane.ready) {
-                    const Step& step = plans_[lane.group][lane.next++];
+                if (now_ >= vcpu.ready) {
+                    const Step& step = plans_[vcpu.group][vcpu.next++];
                     put(out, step);
-                    lane.ready = now_ + quiet_;
+                    vcpu.ready = now_ + quiet_;
                     ready = true;
                 }
             }
@@ -66,7 +66,7 @@ public:
     }
 
 private:
-    struct Lane {
+    struct Vcpu {
         unsigned group = 0;
         std::size_t next = 0;
         std::uint64_t ready = 0;
@@ -85,7 +85,7 @@ private:
     unsigned pause_;
     std::uint64_t quiet_;
     std::vector<std::vector<Step>> plans_;
-    std::vector<Lane> lanes_;
+    std::vector<Vcpu> vcpus_;
     std::uint64_t now_ = 0;
     unsigned number_ = 0;
 };
@@ -110,10 +110,10 @@ std::uint64_t assume_missing_sharers(const Group& group, Hierarchy& state, std::
 WarmTrace rebuild(const model::Machine& machine, Hierarchy& state) {
     const Layout layout(machine, state.lines());
     const Names names(state.protocol());
-    const model::Spares spares{kSpares, layout.lanes};
+    const model::Spares spares{kSpares, layout.vcpus};
     WarmTrace out;
     out.lines = layout.lines();
-    out.spare_sets = layout.lanes;
+    out.spare_sets = layout.vcpus;
 
     std::vector<std::vector<Line>> assumed(layout.groups);
     for (const Line line : state.home().remembered()) {

@@ -17,8 +17,8 @@ namespace {
 
 using benchmark::Counter;
 
-constexpr unsigned kWindows = 20;  ///< of an iteration
-/// Of a tag walk: windows before those that are noted, and accesses noted at least.
+constexpr unsigned kEpochs = 20;  ///< of an iteration
+/// Of a tag walk: epochs before those that are noted, and accesses noted at least.
 constexpr unsigned kWarmUp = 600;
 constexpr std::size_t kNoted = 20'000'000;
 
@@ -26,7 +26,7 @@ Counter rate(std::uint64_t n) {
     return {static_cast<double>(n), Counter::kIsRate};
 }
 
-/// An iteration is a row of windows; behind the end the capture begins again.
+/// An iteration is a row of epochs; behind the end the capture begins again.
 void replay(benchmark::State& state, const std::string& path, bool read_ahead = false) {
     std::optional<Replay> replay;
     std::uint64_t events = 0;
@@ -37,7 +37,7 @@ void replay(benchmark::State& state, const std::string& path, bool read_ahead = 
             replay.emplace(path, read_ahead);
             state.ResumeTiming();
         }
-        const bool more = replay->play(kWindows);
+        const bool more = replay->play(kEpochs);
         events += replay->events();
         instructions += replay->instructions();
         if (!more) {
@@ -68,12 +68,12 @@ void replay_full_read_ahead(benchmark::State& state) {
 
 void tag_walk(benchmark::State& state) {
     Replay replay(captures().full);
-    if (replay.reader().totals().windows > 2 * kWarmUp) {
+    if (replay.reader().totals().epochs > 2 * kWarmUp) {
         replay.play(kWarmUp);
     }
     TagWalk walk(replay.hierarchy(), replay.reader().header().lines);
-    replay.player().observe(walk);
-    while (walk.accesses() < kNoted && replay.play(kWindows)) {
+    replay.merger().observe(walk);
+    while (walk.accesses() < kNoted && replay.play(kEpochs)) {
     }
     for (auto _ : state) {
         benchmark::DoNotOptimize(walk.walk());
@@ -85,9 +85,9 @@ void read(benchmark::State& state, const std::string& path) {
     std::uint64_t events = 0;
     for (auto _ : state) {
         trace::Reader reader(path);
-        model::Window window(reader.header().processors);
-        while (reader.next(window)) {
-            benchmark::DoNotOptimize(window.streams.data());
+        model::Epoch epoch(reader.header().processors);
+        while (reader.next(epoch)) {
+            benchmark::DoNotOptimize(epoch.streams.data());
         }
         events += reader.totals().events;
     }
@@ -102,29 +102,29 @@ void read_filtered(benchmark::State& state) {
     read(state, captures().filtered);
 }
 
-/// Windows in memory: what the plugin's player adds to write a capture.
-std::vector<model::Window> some_windows(trace::Reader& reader, std::size_t events) {
-    std::vector<model::Window> windows;
-    model::Window window(reader.header().processors);
-    for (std::size_t n = 0; n < events && reader.next(window);) {
-        windows.push_back(window);
-        windows.back().mark = model::Mark::window;  // any of them may be the last
-        for (const model::Stream& stream : window.streams) {
+/// Epochs in memory: what the plugin's merger adds to write a capture.
+std::vector<model::Epoch> some_epochs(trace::Reader& reader, std::size_t events) {
+    std::vector<model::Epoch> epochs;
+    model::Epoch epoch(reader.header().processors);
+    for (std::size_t n = 0; n < events && reader.next(epoch);) {
+        epochs.push_back(epoch);
+        epochs.back().mark = model::Mark::interval;  // any of them may be the last
+        for (const model::Stream& stream : epoch.streams) {
             n += stream.size;
         }
     }
-    return windows;
+    return epochs;
 }
 
 void write_full(benchmark::State& state) {
     trace::Reader reader(captures().full);
-    const auto windows = some_windows(reader, 5'000'000);
+    const auto epochs = some_epochs(reader, 5'000'000);
     const auto path = std::filesystem::temp_directory_path() / "s80-bench-write.s80c";
     std::uint64_t events = 0;
     for (auto _ : state) {
         trace::Writer writer(path, reader.header());
-        for (const model::Window& window : windows) {
-            writer.write(window);
+        for (const model::Epoch& epoch : epochs) {
+            writer.write(epoch);
         }
         writer.close();
         events += writer.totals().events;
@@ -138,19 +138,19 @@ void write_full(benchmark::State& state) {
 /// The filter alone, on streams one after the other: the hierarchy is not played.
 void filter(benchmark::State& state) {
     trace::Reader reader(captures().full);
-    const auto windows = some_windows(reader, 5'000'000);
+    const auto epochs = some_epochs(reader, 5'000'000);
     trace::L1Filter filter(model::Machine::parse(reader.header().machine, captures().full));
     std::uint64_t events = 0;
     for (auto _ : state) {
-        for (const model::Window& window : windows) {
-            for (unsigned p = 0; p < window.streams.size(); ++p) {
-                const model::Stream& stream = window.streams[p];
+        for (const model::Epoch& epoch : epochs) {
+            for (unsigned p = 0; p < epoch.streams.size(); ++p) {
+                const model::Stream& stream = epoch.streams[p];
                 for (std::size_t i = 0; i < stream.size; ++i) {
                     filter.event(p, stream.events[i], 0);
                 }
                 events += stream.size;
             }
-            filter.end(window);
+            filter.end(epoch);
         }
     }
     state.counters["events"] = rate(events);

@@ -15,14 +15,14 @@ namespace s80::bench {
 namespace {
 
 constexpr std::uint64_t kLines = 1U << 24;
-constexpr unsigned kWindows = 400;
-constexpr unsigned kEvents = 4000;  // of a processor in a window
+constexpr unsigned kEpochs = 400;
+constexpr unsigned kEvents = 4000;  // of a processor in a epoch
 
 /// Nine of ten accesses to a few lines, the others anywhere in what a processor has, or in what all share.
-model::Window synthetic_window(std::mt19937& random, unsigned processors, std::uint64_t& instructions) {
-    model::Window window(processors);
+model::Epoch synthetic_epoch(std::mt19937& random, unsigned processors, std::uint64_t& instructions) {
+    model::Epoch epoch(processors);
     for (unsigned p = 0; p < processors; ++p) {
-        model::Stream& stream = window.streams[p];
+        model::Stream& stream = epoch.streams[p];
         stream.ran = true;
         stream.runs_on = true;
         for (unsigned i = 0; i < kEvents; ++i) {
@@ -42,8 +42,8 @@ model::Window synthetic_window(std::mt19937& random, unsigned processors, std::u
         stream.size = stream.events.size();
         instructions += stream.instructions[0];
     }
-    window.instructions = instructions;
-    return window;
+    epoch.instructions = instructions;
+    return epoch;
 }
 
 Captures synthetic() {
@@ -62,17 +62,17 @@ Captures synthetic() {
     header.form = trace::Form::filtered;
     trace::Writer filtered(result.filtered, header);
     model::Hierarchy hierarchy(machine, model::Protocol::load(S80_CONFIGS "/protocols/moesi.toml"), kLines);
-    model::Player player(hierarchy);
+    model::TimingMerger merger(hierarchy);
     trace::L1Filter filter(machine);
-    player.observe(filter);
+    merger.observe(filter);
     std::mt19937 random(1);
     std::uint64_t instructions = 0;
-    for (unsigned w = 1; w <= kWindows; ++w) {
-        model::Window window = synthetic_window(random, machine.processors, instructions);
-        window.mark = w == kWindows ? model::Mark::measure_end : model::Mark::none;
-        player.play(window);
-        full.write(window);
-        filtered.write(filter.window());
+    for (unsigned w = 1; w <= kEpochs; ++w) {
+        model::Epoch epoch = synthetic_epoch(random, machine.processors, instructions);
+        epoch.mark = w == kEpochs ? model::Mark::measure_end : model::Mark::none;
+        merger.play(epoch);
+        full.write(epoch);
+        filtered.write(filter.epoch());
     }
     full.close();
     filtered.close();
@@ -99,24 +99,24 @@ Replay::Replay(const std::string& path, bool read_ahead)
       hierarchy_(model::Machine::parse(reader_.header().machine, path),
                  model::Protocol::load(S80_CONFIGS "/protocols/" + reader_.header().protocol + ".toml"),
                  reader_.header().lines),
-      player_(hierarchy_),
-      window_(reader_.header().processors),
+      merger_(hierarchy_),
+      epoch_(reader_.header().processors),
       total_(reader_.totals().last - reader_.totals().instructions) {
     if (read_ahead) {
         ahead_.emplace(reader_);
     }
 }
 
-bool Replay::play(unsigned windows) {
+bool Replay::play(unsigned epochs) {
     events_ = 0;
     const std::uint64_t before = total_;
     bool more = true;
-    while (windows-- != 0 && (more = ahead_ ? ahead_->next(window_) : reader_.next(window_))) {
-        player_.play(window_);
-        for (const model::Stream& stream : window_.streams) {
+    while (epochs-- != 0 && (more = ahead_ ? ahead_->next(epoch_) : reader_.next(epoch_))) {
+        merger_.play(epoch_);
+        for (const model::Stream& stream : epoch_.streams) {
             events_ += stream.size;
         }
-        total_ = window_.instructions;
+        total_ = epoch_.instructions;
     }
     instructions_ = total_ - before;
     return more;

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "memory/hierarchy.h"
-#include "timing/player.h"
+#include "timing/merger.h"
 #include "trace/read_ahead.h"
 #include "trace/reader.h"
 
@@ -25,12 +25,12 @@ public:
     /// read_ahead: on a thread of its own.
     explicit Replay(const std::string& path, bool read_ahead = false);
 
-    /// Plays some windows; false where the capture ends.
-    bool play(unsigned windows);
+    /// Plays some epochs; false where the capture ends.
+    bool play(unsigned epochs);
 
     const trace::Reader& reader() const { return reader_; }
     model::Hierarchy& hierarchy() { return hierarchy_; }
-    model::Player& player() { return player_; }
+    model::TimingMerger& merger() { return merger_; }
     /// Events and instructions of what was played last.
     std::uint64_t events() const { return events_; }
     std::uint64_t instructions() const { return instructions_; }
@@ -38,8 +38,8 @@ public:
 private:
     trace::Reader reader_;
     model::Hierarchy hierarchy_;
-    model::Player player_;
-    model::Window window_;
+    model::TimingMerger merger_;
+    model::Epoch epoch_;
     std::uint64_t events_ = 0;
     std::uint64_t instructions_ = 0;
     std::uint64_t total_ = 0;

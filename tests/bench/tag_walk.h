@@ -18,7 +18,7 @@ public:
         : hierarchy_(hierarchy), sharers_(lines, hierarchy.machine().cores()) {}
 
     void event(unsigned processor, const model::Event& event, std::int64_t clock) override;
-    void end(const model::Window&) override {}
+    void end(const model::Epoch&) override {}
 
     std::size_t accesses() const { return accesses_.size(); }
     /// Something that depends on every search.

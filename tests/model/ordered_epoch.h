@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include "timing/player.h"
+#include "timing/merger.h"
 
 namespace s80::model::test {
 
@@ -46,18 +46,18 @@ inline std::vector<Place> places(const std::vector<Access>& executed) {
 
 /// The epoch with the edges that the recorder makes: an access waits for the last store to its line, a store
 /// also for the loads since.
-inline Window epoch_of(const std::vector<Access>& executed, unsigned processors) {
+inline Epoch epoch_of(const std::vector<Access>& executed, unsigned processors) {
     struct Pending {
         unsigned processor = 0;
         std::size_t position = 0;
         std::size_t earlier = 0;  ///< index of an access
     };
-    Window window(processors);
+    Epoch epoch(processors);
     std::vector<std::size_t> position_of;
     std::vector<Pending> edges;
     for (std::size_t i = 0; i < executed.size(); ++i) {
         const Access& access = executed[i];
-        std::vector<Event>& events = window.streams[access.processor].events;
+        std::vector<Event>& events = epoch.streams[access.processor].events;
         std::uint16_t delta = access.after;
         for (std::size_t j = i; j-- != 0;) {
             if (executed[j].line != access.line) {
@@ -76,38 +76,38 @@ inline Window epoch_of(const std::vector<Access>& executed, unsigned processors)
         events.push_back(Event{access.line, delta, 0, access.op, 0, {}});
     }
     for (const Pending& edge : edges) {
-        window.streams[executed[edge.earlier].processor].events[position_of[edge.earlier]].awaited = 1;
+        epoch.streams[executed[edge.earlier].processor].events[position_of[edge.earlier]].awaited = 1;
     }
     for (const Pending& edge : edges) {
         const unsigned earlier = executed[edge.earlier].processor;
-        const auto begin = window.streams[earlier].events.begin();
+        const auto begin = epoch.streams[earlier].events.begin();
         const auto number =
             std::count_if(begin, begin + static_cast<std::ptrdiff_t>(position_of[edge.earlier]),
                           [](const Event& e) { return e.awaited != 0; });
-        window.streams[edge.processor].events[edge.position].line =
+        epoch.streams[edge.processor].events[edge.position].line =
             Edge{earlier, static_cast<std::uint32_t>(number)}.word();
     }
-    for (Stream& stream : window.streams) {
+    for (Stream& stream : epoch.streams) {
         stream.size = stream.events.size();
         stream.ran = stream.size != 0;
         stream.runs_on = true;
     }
-    return window;
+    return epoch;
 }
 
 /// Records the order in which accesses are played, over one or more epochs.
 class PlayedOrder final : public Observer {
 public:
-    void begin(const Window& window) override { instructions_.resize(window.streams.size()); }
+    void begin(const Epoch& epoch) override { instructions_.resize(epoch.streams.size()); }
     void event(unsigned processor, const Event& event, std::int64_t) override {
         instructions_[processor] += event.delta;
         if (event.is_access()) {
             played_.emplace(Place{processor, instructions_[processor], event.op, event.line}, played_.size());
         }
     }
-    void end(const Window& window) override {
-        for (std::size_t p = 0; p < window.streams.size(); ++p) {
-            instructions_[p] += window.streams[p].tail;
+    void end(const Epoch& epoch) override {
+        for (std::size_t p = 0; p < epoch.streams.size(); ++p) {
+            instructions_[p] += epoch.streams[p].tail;
         }
     }
 

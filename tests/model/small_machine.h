@@ -47,7 +47,7 @@ protected:
     static constexpr Line X3 = 8;  ///< of X's set
 
     Hierarchy h;
-    Context user{Privilege::user, Party::session};
+    Context user{Privilege::user, ProcessClass::session};
 
     unsigned load(unsigned core, Line line) { return h.access(core, line, Kind::load, user).stall; }
     unsigned store(unsigned core, Line line) { return h.access(core, line, Kind::store, user).stall; }

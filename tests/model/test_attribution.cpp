@@ -1,40 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Why and with whom a core missed, on hand-made streams: one access a window.
+// Why and with whom a core missed, on hand-made streams: one access a epoch.
 #include "observe/attribution.h"
 
-#include "random_windows.h"
+#include "random_epochs.h"
 #include "small_machine.h"
 
 namespace s80::model {
 
 class AttributionTest : public SmallMachine {
 protected:
-    AttributionTest() : player(h), attribution(h, player, [this](const Miss& miss) { log.push_back(miss); }) {
-        player.observe(attribution);
+    AttributionTest() : merger(h), attribution(h, merger, [this](const Miss& miss) { log.push_back(miss); }) {
+        merger.observe(attribution);
     }
 
     void mark(Mark mark) {
-        Window window(3);
-        window.mark = mark;
-        player.play(window);
+        Epoch epoch(3);
+        epoch.mark = mark;
+        merger.play(epoch);
     }
     /// `granule`: which word of the line.
     void access(unsigned core, Line line, Kind kind, unsigned granule = 0) {
-        Window window(3);
-        Stream& s = window.streams[core];
+        Epoch epoch(3);
+        Stream& s = epoch.streams[core];
         const auto bit = static_cast<std::uint16_t>(1U << granule);
         s.events = {Event{line, 1, 0, static_cast<Op>(kind), 0, user}};
         s.notes = {Note{0x1000 + line, 0x7000, 42, kind == Kind::store ? std::uint16_t{0} : bit,
                         kind == Kind::store ? bit : std::uint16_t{0}, 8}};
         s.size = 1;
         s.ran = s.runs_on = true;
-        player.play(window);
+        merger.play(epoch);
     }
     void load(unsigned core, Line line, unsigned granule = 0) { access(core, line, Kind::load, granule); }
     void store(unsigned core, Line line, unsigned granule = 0) { access(core, line, Kind::store, granule); }
 
     std::vector<Miss> log;
-    Player player;
+    TimingMerger merger;
     Attribution attribution;
 };
 
@@ -51,14 +51,14 @@ TEST_F(AttributionTest, LogsTheMeasuredRegionAlone) {
 
 TEST_F(AttributionTest, WriteOfADeviceTakesTheWholeLineFromItsHolders) {
     mark(Mark::measure_begin);
-    Window window(3);
-    Stream& s = window.streams[1];
+    Epoch epoch(3);
+    Stream& s = epoch.streams[1];
     s.events = {Event::device(true, X)};
     s.notes = {Note{}};
     s.size = 1;
     s.ran = s.runs_on = true;
     load(0, X);
-    player.play(window);
+    merger.play(epoch);
     load(0, X, 7);
     ASSERT_EQ(log.size(), 2U);
     EXPECT_EQ(log.back().reason, Reason::coherence);
@@ -186,11 +186,11 @@ TEST_F(AttributionTest, AnEvictedLineIsNotLostToAnother) {
 }
 
 /// Notes of the right number for every stream.
-Window noted(Window window) {
-    for (Stream& stream : window.streams) {
+Epoch noted(Epoch epoch) {
+    for (Stream& stream : epoch.streams) {
         stream.notes.resize(stream.events.size());
     }
-    return window;
+    return epoch;
 }
 
 TEST(Attribution, ChangesNoCount) {
@@ -199,27 +199,27 @@ TEST(Attribution, ChangesNoCount) {
     machine.l2 = {std::uint64_t{128} * 256, 4};
     const auto play = [&](bool looked_at) {
         Hierarchy hierarchy(machine, moesi(), test::kRandomLines);
-        Player player(hierarchy);
+        TimingMerger merger(hierarchy);
         std::uint64_t misses = 0;
         std::uint64_t upgrades = 0;
-        Attribution attribution(hierarchy, player, [&](const Miss& miss) {
+        Attribution attribution(hierarchy, merger, [&](const Miss& miss) {
             ++(miss.request == Request::miss ? misses : upgrades);
         });
         if (looked_at) {
-            player.observe(attribution);
+            merger.observe(attribution);
         }
-        Window begin(machine.processors);
+        Epoch begin(machine.processors);
         begin.mark = Mark::measure_begin;
-        player.play(begin);
-        test::RandomWindows windows(machine.processors, 80);
+        merger.play(begin);
+        test::RandomEpochs epochs(machine.processors, 80);
         for (unsigned i = 0; i < 20; ++i) {
-            player.play(noted(windows.next(500)));
+            merger.play(noted(epochs.next(500)));
         }
         if (looked_at) {
             EXPECT_EQ(misses, hierarchy.stats().sum(Stat::l2_misses));
             EXPECT_EQ(upgrades, hierarchy.stats().sum(Stat::upgrades));
         }
-        return std::pair(hierarchy.stats().all(), player.clock_ns());
+        return std::pair(hierarchy.stats().all(), merger.clock_ns());
     };
     EXPECT_EQ(play(true), play(false));
 }

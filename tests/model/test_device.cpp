@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What a device that accesses memory does to the caches, under moesi.
 #include "small_machine.h"
-#include "timing/player.h"
+#include "timing/merger.h"
 
 namespace s80::model {
 
@@ -59,7 +59,7 @@ TEST_F(Device, WriteLeavesNoCopyAndWritesNothingBack) {
 TEST_F(Device, WriteSettlesTheFateOfABlockThatEnteredInE) {
     given('E');
     h.device_write(X);
-    EXPECT_EQ(h.stats().party(Stat::e_invalidated, 0, Party::session), 1U);
+    EXPECT_EQ(h.stats().process_class(Stat::e_invalidated, 0, ProcessClass::session), 1U);
 }
 
 /// Whatever the protocol, every dirty copy becomes what a load would have filled in, and stays one that it
@@ -68,7 +68,7 @@ TEST(DeviceOfAnyProtocol, ReadLeavesNothingDirty) {
     for (const char* name :
          {"msi", "mesi", "mosi", "moesi", "moesi-without-e", "mesif", "hammer", "moesi-dirty-supply"}) {
         Hierarchy h(small_machine(), shipped(name), 1024);
-        const Context user{Privilege::user, Party::session};
+        const Context user{Privilege::user, ProcessClass::session};
         for (const bool shared : {false, true}) {
             h.access(0, 4, Kind::store, user);
             if (shared) {
@@ -89,19 +89,19 @@ TEST(DeviceOfAnyProtocol, ReadLeavesNothingDirty) {
 
 class DevicePlayer : public SmallMachine {
 protected:
-    Player player{h};
-    Window window{3};
+    TimingMerger merger{h};
+    Epoch epoch{3};
 };
 
 TEST_F(DevicePlayer, NoProcessorWaits) {
     given('M');
-    Stream& stream = window.streams[1];
+    Stream& stream = epoch.streams[1];
     stream.events = {Event{X, 10, 0, Op::device_read, 0, user}, Event{X2, 0, 0, Op::device_write, 0, user}};
     stream.size = stream.events.size();
     stream.ran = stream.runs_on = true;
     stream.tail = 5;
-    player.play(window);
-    EXPECT_EQ(player.clock_ns(), 15U);
+    merger.play(epoch);
+    EXPECT_EQ(merger.clock_ns(), 15U);
     EXPECT_EQ(state(0), "S");
     EXPECT_EQ(sum(Stat::l2_misses), 0U);
 }

@@ -150,7 +150,7 @@ TEST_F(Exclusive, AReadOfMMTakesTheBlockAndLeavesNothing) {
     EXPECT_EQ(load(1, X), kCacheToCache);
     EXPECT_EQ(state(0), "I");
     EXPECT_EQ(state(1), "D");
-    EXPECT_EQ(h.stats().fill(1, Party::session, Kind::load, StateClass::M), 1U);
+    EXPECT_EQ(h.stats().fill(1, ProcessClass::session, Kind::load, StateClass::M), 1U);
     EXPECT_EQ(store(1, X), kL2Hit);  // asks nobody
     EXPECT_EQ(sum(Stat::upgrades), 0U);
     EXPECT_EQ(state(1), "MM");
@@ -212,7 +212,7 @@ class ExclusivePolicies : public ::testing::TestWithParam<Policy> {};
 TEST_P(ExclusivePolicies, NoLineIsHeldTwiceAndTheIdentitiesClose) {
     constexpr Line kLines = 24;
     Hierarchy h(exclusive_machine(GetParam()), shipped("hammer"), kLines);
-    const Context user{Privilege::user, Party::session};
+    const Context user{Privilege::user, ProcessClass::session};
     std::uint64_t random = 1;
     for (int i = 0; i < 50'000; ++i) {
         random ^= random << 13;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Bus and memory that can be busy, on hand-made windows (1 GHz, so one cycle is one nanosecond).
+// Bus and memory that can be busy, on hand-made epochs (1 GHz, so one cycle is one nanosecond).
 #include "memory/home/interconnect.h"
 
 #include "small_machine.h"
-#include "timing/player.h"
+#include "timing/merger.h"
 
 namespace s80::model {
 
@@ -22,24 +22,24 @@ Machine with(Bandwidth bandwidth) {
 /// Three processors that miss all the time, each on lines of its own; every other access is a store.
 struct Misses {
     explicit Misses(Bandwidth bandwidth, Kind kind = Kind::load)
-        : h(with(bandwidth), moesi(), 8 * kRequests), player(h) {
-        Window window{3};
+        : h(with(bandwidth), moesi(), 8 * kRequests), merger(h) {
+        Epoch epoch{3};
         for (unsigned p = 0; p < 3; ++p) {
-            Stream& s = window.streams[p];
+            Stream& s = epoch.streams[p];
             for (unsigned i = 0; i < kRequests; ++i) {
                 s.events.push_back(Event{p * kRequests + i, kBetween, 0, static_cast<Op>(kind), 0,
-                                         Context(Privilege::user, Party::session)});
+                                         Context(Privilege::user, ProcessClass::session)});
             }
             s.size = s.events.size();
             s.ran = s.runs_on = true;
         }
-        player.play(window);
+        merger.play(epoch);
     }
     std::uint64_t of(Stat s, Resource r) { return h.stats().resource(s, r); }
-    double cycles_a_request() const { return static_cast<double>(player.clock_ns()) / (3.0 * kRequests); }
+    double cycles_a_request() const { return static_cast<double>(merger.clock_ns()) / (3.0 * kRequests); }
 
     Hierarchy h;
-    Player player;
+    TimingMerger merger;
 };
 
 constexpr double kUnqueued = (kBetween + kMemory) / 3.0;
@@ -87,7 +87,7 @@ TEST(Interconnect, AWaitIsPartOfTheStall) {
     EXPECT_EQ(run.h.stats().sum(Stat::entry_stall_cycles), run.h.stats().sum(Stat::stall_cycles));
 }
 
-TEST(Interconnect, WhatLiesBeforeTheNextWindowIsForgotten) {
+TEST(Interconnect, WhatLiesBeforeTheNextEpochIsForgotten) {
     Misses run({10, 60, 1});
     // Behind the words that name the bandwidth, how many busy times of the bus and of memory there are.
     EXPECT_LT(run.h.home().state().size(), 3U + 2 + 2 * 10);
@@ -97,7 +97,7 @@ TEST(Interconnect, ACacheThatSuppliesTakesNoMemoryUnlessItIsCopiedThere) {
     Hierarchy moesi_machine(with({10, 60, 1}), moesi(), 64);
     Hierarchy mesi_machine(with({10, 60, 1}), shipped("mesi"), 64);
     for (Hierarchy* h : {&moesi_machine, &mesi_machine}) {
-        const Context user(Privilege::user, Party::session);
+        const Context user(Privilege::user, ProcessClass::session);
         h->access(0, 4, Kind::store, user);
         h->access(1, 4, Kind::load, user);
         EXPECT_EQ(h->stats().resource(Stat::queue_requests, Resource::bus), 2U);

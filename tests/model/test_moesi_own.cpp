@@ -38,8 +38,8 @@ TEST_F(MoesiOwn, LoadInIAloneFillsEFromMemory) {
     EXPECT_EQ(load(0, X), kMemory);
     EXPECT_EQ(state(0), "E");
     EXPECT_EQ(source(0, Kind::load, Source::memory), 1U);
-    EXPECT_EQ(h.stats().fill(0, Party::session, Kind::load, StateClass::E), 1U);
-    EXPECT_EQ(h.stats().party(Stat::e_resident, 0, Party::session), 1U);
+    EXPECT_EQ(h.stats().fill(0, ProcessClass::session, Kind::load, StateClass::E), 1U);
+    EXPECT_EQ(h.stats().process_class(Stat::e_resident, 0, ProcessClass::session), 1U);
 }
 TEST_F(MoesiOwn, LoadInISharedFillsS) {
     given('I');
@@ -47,7 +47,7 @@ TEST_F(MoesiOwn, LoadInISharedFillsS) {
     EXPECT_EQ(load(0, X), kCacheToCache);
     EXPECT_EQ(state(0), "S");
     EXPECT_EQ(source(0, Kind::load, Source::E), 1U);
-    EXPECT_EQ(h.stats().fill(0, Party::session, Kind::load, StateClass::S), 1U);
+    EXPECT_EQ(h.stats().fill(0, ProcessClass::session, Kind::load, StateClass::S), 1U);
 }
 
 // --- fetch ---
@@ -76,7 +76,7 @@ TEST_F(MoesiOwn, FetchInIAloneFillsE) {
     EXPECT_EQ(fetch(0, X), kMemory);
     EXPECT_EQ(state(0), "E");
     EXPECT_EQ(source(0, Kind::ifetch, Source::memory), 1U);
-    EXPECT_EQ(h.stats().fill(0, Party::session, Kind::ifetch, StateClass::E), 1U);
+    EXPECT_EQ(h.stats().fill(0, ProcessClass::session, Kind::ifetch, StateClass::E), 1U);
 }
 TEST_F(MoesiOwn, FetchMeetsDataOfAnotherCoreAtOneAddress) {
     given('I');
@@ -105,13 +105,14 @@ TEST_F(MoesiOwn, StoreInOUpgradesAndInvalidatesTheSharers) {
 }
 TEST_F(MoesiOwn, StoreInEGoesToMSilently) {
     given('E');
-    h.stats().party(Stat::e_resident, 0, Party::session) = 1;  // `given` cleared the counters, the gauge too
+    h.stats().process_class(Stat::e_resident, 0, ProcessClass::session) =
+        1;  // `given` cleared the counters, the gauge too
     EXPECT_EQ(store(0, X), kL2Hit);
     EXPECT_EQ(state(0), "M");
     EXPECT_EQ(sum(Stat::upgrades), 0U);
     EXPECT_EQ(sum(Stat::stores_found_e), 1U);
-    EXPECT_EQ(h.stats().party(Stat::e_to_m, 0, Party::session), 1U);
-    EXPECT_EQ(h.stats().party(Stat::e_resident, 0, Party::session), 0U);
+    EXPECT_EQ(h.stats().process_class(Stat::e_to_m, 0, ProcessClass::session), 1U);
+    EXPECT_EQ(h.stats().process_class(Stat::e_resident, 0, ProcessClass::session), 0U);
 }
 TEST_F(MoesiOwn, StoreInSUpgrades) {
     given('S');
@@ -126,7 +127,7 @@ TEST_F(MoesiOwn, StoreInIFillsM) {
     EXPECT_EQ(store(0, X), kMemory);
     EXPECT_EQ(state(0), "M");
     EXPECT_EQ(source(0, Kind::store, Source::memory), 1U);
-    EXPECT_EQ(h.stats().fill(0, Party::session, Kind::store, StateClass::M), 1U);
+    EXPECT_EQ(h.stats().fill(0, ProcessClass::session, Kind::store, StateClass::M), 1U);
 }
 
 // --- evict: X2 and X3 fill X's set of two ways ---
@@ -152,7 +153,7 @@ TEST_F(MoesiOwn, EvictEIsSilentAndCountedAsItsFate) {
     load(0, X3);
     EXPECT_EQ(state(0), "I");
     EXPECT_EQ(sum(Stat::l2_writebacks), 0U);
-    EXPECT_EQ(h.stats().party(Stat::e_evicted, 0, Party::session), 1U);
+    EXPECT_EQ(h.stats().process_class(Stat::e_evicted, 0, ProcessClass::session), 1U);
 }
 TEST_F(MoesiOwn, EvictSIsSilent) {
     given('S');

@@ -30,9 +30,9 @@ TEST_F(MoesiRemote, ReadOfELeavesSAndSettlesItsFate) {
     EXPECT_EQ(state(0), "S");
     EXPECT_EQ(state(2), "S");
     EXPECT_EQ(source(2, Kind::load, Source::E), 1U);
-    EXPECT_EQ(h.stats().party(Stat::e_downgraded, 0, Party::session), 1U);
+    EXPECT_EQ(h.stats().process_class(Stat::e_downgraded, 0, ProcessClass::session), 1U);
     store(0, X);  // too late: this is an upgrade, not E to M
-    EXPECT_EQ(h.stats().party(Stat::e_to_m, 0, Party::session), 0U);
+    EXPECT_EQ(h.stats().process_class(Stat::e_to_m, 0, ProcessClass::session), 0U);
     EXPECT_EQ(sum(Stat::upgrades), 1U);
 }
 TEST_F(MoesiRemote, ReadOfSIsSuppliedByTheLowestSharer) {
@@ -74,7 +74,7 @@ TEST_F(MoesiRemote, RfoOfEInvalidatesAndSettlesItsFate) {
     EXPECT_EQ(store(2, X), kCacheToCache);
     EXPECT_EQ(state(0), "I");
     EXPECT_EQ(source(2, Kind::store, Source::E), 1U);
-    EXPECT_EQ(h.stats().party(Stat::e_invalidated, 0, Party::session), 1U);
+    EXPECT_EQ(h.stats().process_class(Stat::e_invalidated, 0, ProcessClass::session), 1U);
 }
 TEST_F(MoesiRemote, RfoOfSInvalidatesAll) {
     given('S');

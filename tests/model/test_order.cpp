@@ -6,7 +6,7 @@
 #include "model/drawn_epoch.h"
 #include "model/ordered_epoch.h"
 #include "small_machine.h"
-#include "timing/player.h"
+#include "timing/merger.h"
 
 namespace s80::model {
 
@@ -30,11 +30,11 @@ std::uint64_t order_stalls(const Statistics& stats, unsigned core) {
 
 class OrderTest : public SmallMachine {
 protected:
-    Player player{h};
-    Window window{3};
+    TimingMerger merger{h};
+    Epoch epoch{3};
 
     void event(unsigned p, Op op, std::uint32_t line, std::uint16_t delta, bool awaited = false) {
-        Stream& s = window.streams[p];
+        Stream& s = epoch.streams[p];
         s.events.push_back(Event{line, delta, awaited, op, 0, user});
         s.size = s.events.size();
         s.ran = s.runs_on = true;
@@ -45,8 +45,8 @@ protected:
         event(p, Op::after, Edge{earlier, number, wait}.word(), delta);
     }
     void play() {
-        window.mark = Mark::window;
-        player.play(window);
+        epoch.mark = Mark::interval;
+        merger.play(epoch);
     }
     std::uint64_t stalled(unsigned core, Service service) {
         std::uint64_t cycles = 0;
@@ -67,7 +67,7 @@ protected:
     std::uint64_t waits(unsigned core) { return h.stats().core(Stat::order_waits, core); }
     std::string refusal() {
         try {
-            player.play(window);
+            merger.play(epoch);
         } catch (const Error& e) {
             return e.what();
         }
@@ -110,16 +110,16 @@ TEST_F(OrderTest, AShortWaitIsAStall) {
     EXPECT_EQ(stalled(1, Service::order), 100 + kMemory);
     EXPECT_EQ(busy(1), 50 + 100 + kMemory + kCacheToCache);
     EXPECT_EQ(busy(0), 150 + kMemory);
-    EXPECT_EQ(player.paces()[1].busy, 256 * (busy(1) - 100 - kMemory)) << "a wait is not part of the pace";
+    EXPECT_EQ(merger.paces()[1].busy, 256 * (busy(1) - 100 - kMemory)) << "a wait is not part of the pace";
 }
 
 TEST_F(OrderTest, TheStallOfAKnownConflictIsNotPartOfThePace) {
     event(0, Op::store, X, 10);
     event(1, Op::load, Y, 20);
-    window.streams[1].events.back().way = 1;
+    epoch.streams[1].events.back().way = 1;
     play();
-    EXPECT_EQ(player.paces()[0].busy, 256 * (10 + kMemory));
-    EXPECT_EQ(player.paces()[1].busy, 256 * 20);
+    EXPECT_EQ(merger.paces()[0].busy, 256 * (10 + kMemory));
+    EXPECT_EQ(merger.paces()[1].busy, 256 * 20);
     EXPECT_EQ(busy(1), 20 + kMemory);
 }
 
@@ -225,10 +225,11 @@ TEST_F(OrderTest, AnAccessThatIsLaterAnywayDoesNotWait) {
 TEST_F(OrderTest, AWaitInTheTimeOfTheLastEventBelongsToItsContext) {
     awaited(0, Op::store, X, 100);
     after(1, 0, 0, 0);
-    window.streams[1].events.back().context = Context(Party::kernel, Entry::fault);
+    epoch.streams[1].events.back().context = Context(ProcessClass::kernel, KernelEntry::fault);
     event(1, Op::store, X, 0);
     play();
-    EXPECT_EQ(h.stats().entry_stall(Context(Party::kernel, Entry::fault), Service::order), 100 + kMemory);
+    EXPECT_EQ(h.stats().entry_stall(Context(ProcessClass::kernel, KernelEntry::fault), Service::order),
+              100 + kMemory);
     EXPECT_EQ(h.stats().entry_stall(user, Service::order), 0U);
 }
 
@@ -277,7 +278,7 @@ TEST_F(OrderTest, EdgesNameAwaitedEventsByTheirNumber) {
 TEST_F(OrderTest, NumbersBeginAnewWithEachEpoch) {
     awaited(0, Op::store, X, 10);
     play();
-    window = Window{3};
+    epoch = Epoch{3};
     awaited(0, Op::store, Y, 5000);
     after(1, 0, 0, 10);
     event(1, Op::load, Y, 0);
@@ -293,9 +294,9 @@ protected:
         awaited(0, Op::store, X, 200);
         event(1, Op::load, Y, 0);
         play();
-        ASSERT_EQ(player.paces()[0].lead, 100 * Player::kUnit);
-        ASSERT_EQ(player.paces()[1].lead, -100 * Player::kUnit);
-        window = Window{3};
+        ASSERT_EQ(merger.paces()[0].lead, 100 * TimingMerger::kUnit);
+        ASSERT_EQ(merger.paces()[1].lead, -100 * TimingMerger::kUnit);
+        epoch = Epoch{3};
     }
 };
 
@@ -326,7 +327,7 @@ TEST_F(OrderTest, AnAlternatingLineChangesHandsWithEachAccess) {
 }
 
 TEST_F(OrderTest, AnInterruptThatIsSentAfterAnEdgeWakesItsSleeper) {
-    window.signals = 1;
+    epoch.signals = 1;
     awaited(0, Op::store, X, 5000);
     after(1, 0, 0, 0);
     event(1, Op::load, X, 0);
@@ -373,20 +374,20 @@ TEST_F(OrderTest, AnErrorLeavesNothingForTheNextEpoch) {
     awaited(0, Op::store, X, 10);
     after(1, 0, 1, 10);
     EXPECT_NE(refusal(), "played");
-    window = Window{3};
+    epoch = Epoch{3};
     event(1, Op::load, Y, 10);
     EXPECT_EQ(refusal(), "played");
 }
 
 TEST_F(OrderTest, TheCheckOfTheOrderFindsAViolation) {
     const std::vector<test::Access> executed{{0, X, Op::store, 5000}, {1, X, Op::load, 10}};
-    Window epoch = test::epoch_of(executed, 3);
+    Epoch epoch = test::epoch_of(executed, 3);
     for (const bool edges : {true, false}) {
         if (!edges) {
             epoch.streams[1].events[0].op = Op::pass;
         }
         Hierarchy hierarchy(small_machine(), moesi(), 1024);
-        Player fresh(hierarchy);
+        TimingMerger fresh(hierarchy);
         test::PlayedOrder order;
         fresh.observe(order);
         fresh.play(epoch);
@@ -409,18 +410,18 @@ TEST(Order, ConflictingAccessesArePlayedAsTheyWereExecuted) {
         machine.threads_per_core = *rc::gen::element(1U, 2U);
         machine.issue_share = machine.threads_per_core == 2 ? 0.6 : 1.0;
         Hierarchy hierarchy(machine, moesi(), 1024);
-        Player player(hierarchy);
+        TimingMerger merger(hierarchy);
         test::PlayedOrder order;
-        player.observe(order);
-        Window window = test::epoch_of(executed, 4);
-        window.mark = Mark::window;
-        player.play(window);
+        merger.observe(order);
+        Epoch epoch = test::epoch_of(executed, 4);
+        epoch.mark = Mark::interval;
+        merger.play(epoch);
         RC_ASSERT(order.size() == executed.size());
         const auto violation = order.violation(executed);
         RC_LOG() << violation.value_or("");
         RC_ASSERT(!violation.has_value());
         for (unsigned p = 0; machine.threads_per_core == 1 && p < 4; ++p) {
-            RC_ASSERT(player.paces()[p].busy / Player::kUnit + order_stalls(hierarchy.stats(), p) ==
+            RC_ASSERT(merger.paces()[p].busy / TimingMerger::kUnit + order_stalls(hierarchy.stats(), p) ==
                       hierarchy.stats().core(Stat::busy_cycles, p));
         }
     }));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The order in which windows are played and everything that is counted, pinned as sums: whoever makes the
+// The order in which epochs are played and everything that is counted, pinned as sums: whoever makes the
 // model faster changes neither.
 #include <gtest/gtest.h>
 
-#include "random_windows.h"
+#include "random_epochs.h"
 #include "small_machine.h"
-#include "timing/player.h"
+#include "timing/merger.h"
 
 namespace s80::model {
 
@@ -19,7 +19,7 @@ public:
         add(event.line);
         add(static_cast<std::uint64_t>(clock));
     }
-    void end(const Window& window) override { add(window.signals); }
+    void end(const Epoch& epoch) override { add(epoch.signals); }
     std::uint64_t value() const { return value_; }
 
 private:
@@ -51,18 +51,18 @@ std::ostream& operator<<(std::ostream& out, const Played& p) {
 
 Played play(const Machine& machine) {
     Hierarchy h(machine, moesi(), test::kRandomLines);
-    Player player(h);
+    TimingMerger merger(h);
     Sum order;
-    player.observe(order);
-    test::RandomWindows windows(machine.processors, 80);
+    merger.observe(order);
+    test::RandomEpochs epochs(machine.processors, 80);
     for (unsigned i = 0; i < 40; ++i) {
-        player.play(windows.next(i % 4 == 0 ? 2000 : 20));
+        merger.play(epochs.next(i % 4 == 0 ? 2000 : 20));
     }
     Sum counts;
     for (const std::uint64_t value : h.stats().all()) {
         counts.add(value);
     }
-    counts.add(player.clock().cycles);
+    counts.add(merger.clock().cycles);
     for (unsigned core = 0; core < machine.cores(); ++core) {
         for (Line line = 0; line < test::kRandomLines; ++line) {
             counts.add(h.caches().state(core, line) << 2 | (h.caches().in_l1(core, line, true) ? 2U : 0U) |

@@ -2,9 +2,9 @@
 // Placed accesses: the way of the L1 is given, not searched for.
 #include <tuple>
 
-#include "random_windows.h"
+#include "random_epochs.h"
 #include "small_machine.h"
-#include "timing/player.h"
+#include "timing/merger.h"
 
 namespace s80::model {
 
@@ -87,16 +87,16 @@ TEST_F(PlacedExclusive, ALineInAnotherWayMovesThere) {
 }
 
 TEST_F(Placed, AWayThatTheL1LacksIsRefused) {
-    Player player(h);
-    Window window(3);
-    window.placed = true;
-    window.streams[0].events.push_back(Event{X, 1, 0, Op::load, 2, user});
-    window.streams[0].size = 1;
-    window.streams[0].ran = true;
-    EXPECT_THROW(player.play(window), Error);
+    TimingMerger merger(h);
+    Epoch epoch(3);
+    epoch.placed = true;
+    epoch.streams[0].events.push_back(Event{X, 1, 0, Op::load, 2, user});
+    epoch.streams[0].size = 1;
+    epoch.streams[0].ran = true;
+    EXPECT_THROW(merger.play(epoch), Error);
 }
 
-/// With the ways that a searched L1 uses, the placed player counts what the searching one does.
+/// With the ways that a searched L1 uses, the placed merger counts what the searching one does.
 class PlacedAsSearched : public ::testing::TestWithParam<std::tuple<const char*, const char*>> {};
 
 TEST_P(PlacedAsSearched, CountsTheSame) {
@@ -106,11 +106,11 @@ TEST_P(PlacedAsSearched, CountsTheSame) {
     machine.l2 = {std::uint64_t{128} * 512, 4};
     Hierarchy searched(machine, shipped(protocol), test::kRandomLines);
     Hierarchy placed(machine, shipped(protocol), test::kRandomLines);
-    test::RandomWindows windows(machine.processors, 7);
+    test::RandomEpochs epochs(machine.processors, 7);
     for (int i = 0; i < 20; ++i) {
-        const Window window = windows.next(500);
+        const Epoch epoch = epochs.next(500);
         for (unsigned core = 0; core < 3; ++core) {
-            for (const Event& event : window.streams[core].events) {
+            for (const Event& event : epoch.streams[core].events) {
                 if (event.op > Op::walk) {
                     continue;
                 }

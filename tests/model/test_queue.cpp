@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "random_windows.h"
+#include "random_epochs.h"
 
 namespace s80::model {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Two threads of one core that share its issue slots (1 GHz, so one cycle is one nanosecond).
 #include "small_machine.h"
-#include "timing/player.h"
+#include "timing/merger.h"
 
 namespace s80::model {
 
@@ -18,10 +18,10 @@ Machine two_threads(double issue_share) {
 }
 
 struct Smt {
-    explicit Smt(double issue_share) : h(two_threads(issue_share), moesi(), 1024), player(h) {}
+    explicit Smt(double issue_share) : h(two_threads(issue_share), moesi(), 1024), merger(h) {}
 
     void event(unsigned p, Op op, std::uint32_t line, std::uint16_t delta) {
-        Stream& s = window.streams[p];
+        Stream& s = epoch.streams[p];
         s.events.push_back(Event{line, delta, 0, op, 0, user});
         s.size = s.events.size();
         s.ran = true;
@@ -33,13 +33,13 @@ struct Smt {
         for (unsigned i = 0; i < instructions / 10; ++i) {
             event(p, Op::pass, 0, 10);
         }
-        window.streams[p].runs_on = runs_on;
+        epoch.streams[p].runs_on = runs_on;
     }
     std::uint64_t play() {
-        window.mark = Mark::window;
-        player.play(window);
-        window = Window{4};
-        return player.clock_ns();
+        epoch.mark = Mark::interval;
+        merger.play(epoch);
+        epoch = Epoch{4};
+        return merger.clock_ns();
     }
     std::uint64_t waited(unsigned core) {
         std::uint64_t cycles = 0;
@@ -50,9 +50,9 @@ struct Smt {
     }
 
     Hierarchy h;
-    Player player;
-    Window window{4};
-    Context user{Privilege::user, Party::session};
+    TimingMerger merger;
+    Epoch epoch{4};
+    Context user{Privilege::user, ProcessClass::session};
 };
 
 }  // namespace
@@ -110,7 +110,7 @@ TEST(Smt, WhoSleepsLeavesThemToo) {
 
 TEST(Smt, AnInterruptEndsTheQuiet) {
     Smt smt(0.5);
-    smt.window.signals = 1;
+    smt.epoch.signals = 1;
     smt.event(1, Op::wait, 0, 0);
     smt.compute(1, 5'000);
     smt.compute(0, 5'000);

@@ -10,21 +10,21 @@ namespace s80::model {
 
 class StateFile : public SmallMachine {
 protected:
-    Player player{h};
+    TimingMerger merger{h};
     test::TemporaryFile file;
 
     void fill() {
         store(0, X);
         load(1, X);
         fetch(2, Y);
-        Player::Clock clock = player.clock();
+        TimingMerger::Clock clock = merger.clock();
         clock.cycles = 123456;
         clock.paces[2].lead = 7;
-        player.set_clock(clock);
+        merger.set_clock(clock);
     }
     std::string refusal() {
         Hierarchy other(small_machine(), moesi(), 1024);
-        Player fresh(other);
+        TimingMerger fresh(other);
         try {
             load_state(file.path(), other, fresh);
         } catch (const Error& e) {
@@ -36,9 +36,9 @@ protected:
 
 TEST_F(StateFile, RestoresCachesClockAndCounters) {
     fill();
-    save_state(file.path(), h, player, {1, 2, 3});
+    save_state(file.path(), h, merger, {1, 2, 3});
     Hierarchy other(small_machine(), moesi(), 1024);
-    Player fresh(other);
+    TimingMerger fresh(other);
     EXPECT_EQ(load_state(file.path(), other, fresh), (Extra{1, 2, 3}));
     EXPECT_EQ(other.caches().state(0, X), h.caches().state(0, X));
     EXPECT_EQ(other.stats().all(), h.stats().all());
@@ -50,13 +50,13 @@ TEST_F(StateFile, RestoresCachesClockAndCounters) {
 }
 
 TEST_F(StateFile, RestoresPacesAndLeads) {
-    Player::Clock clock = player.clock();
+    TimingMerger::Clock clock = merger.clock();
     clock.paces[0] = {7'000, 21, 512};
     clock.paces[2] = {std::uint64_t{1} << 40, 3, -1'000'000};
-    player.set_clock(clock);
-    save_state(file.path(), h, player, {});
+    merger.set_clock(clock);
+    save_state(file.path(), h, merger, {});
     Hierarchy other(small_machine(), moesi(), 1024);
-    Player fresh(other);
+    TimingMerger fresh(other);
     load_state(file.path(), other, fresh);
     ASSERT_EQ(fresh.paces().size(), 3U);
     EXPECT_EQ(fresh.paces()[0].busy, 7'000U);
@@ -69,31 +69,31 @@ TEST_F(StateFile, RestoresPacesAndLeads) {
 }
 
 TEST_F(StateFile, ARestoredPlayerGoesOnLikeTheSavedOne) {
-    Window window{3};
+    Epoch epoch{3};
     for (unsigned p = 0; p < 3; ++p) {
-        Stream& s = window.streams[p];
+        Stream& s = epoch.streams[p];
         s.events = {Event{X + p, 100, 0, Op::store, 0, user}};
         s.size = 1;
         s.tail = 700 * p;
         s.ran = s.runs_on = true;
     }
-    player.play(window);
-    save_state(file.path(), h, player, {});
+    merger.play(epoch);
+    save_state(file.path(), h, merger, {});
     Hierarchy other(small_machine(), moesi(), 1024);
-    Player restored(other);
+    TimingMerger restored(other);
     load_state(file.path(), other, restored);
-    player.play(window);
-    restored.play(window);
-    EXPECT_EQ(restored.clock_ns(), player.clock_ns());
+    merger.play(epoch);
+    restored.play(epoch);
+    EXPECT_EQ(restored.clock_ns(), merger.clock_ns());
     EXPECT_EQ(other.stats().all(), h.stats().all());
     for (unsigned p = 0; p < 3; ++p) {
-        EXPECT_EQ(restored.paces()[p].busy, player.paces()[p].busy);
-        EXPECT_EQ(restored.paces()[p].lead, player.paces()[p].lead);
+        EXPECT_EQ(restored.paces()[p].busy, merger.paces()[p].busy);
+        EXPECT_EQ(restored.paces()[p].lead, merger.paces()[p].lead);
     }
 }
 
 TEST_F(StateFile, AStateOfTheVersionBeforeIsRefused) {
-    save_state(file.path(), h, player, {});
+    save_state(file.path(), h, merger, {});
     std::string whole = file.read();
     ASSERT_EQ(whole.substr(8, 8), "S80STAT7");
     whole[15] = '6';
@@ -105,7 +105,7 @@ TEST_F(StateFile, RestoresBlocksOfExclusiveL1sAndWhatMemoryRemembers) {
     Machine machine = small_machine();
     machine.l2_inclusion = "exclusive";
     Hierarchy before(machine, shipped("hammer"), 1024);
-    Player clock(before);
+    TimingMerger clock(before);
     before.access(0, X, Kind::store, user);
     before.access(1, X, Kind::load, user);
     before.access(2, X, Kind::load, user);
@@ -117,7 +117,7 @@ TEST_F(StateFile, RestoresBlocksOfExclusiveL1sAndWhatMemoryRemembers) {
     save_state(file.path(), before, clock, {});
 
     Hierarchy after(machine, shipped("hammer"), 1024);
-    Player fresh(after);
+    TimingMerger fresh(after);
     load_state(file.path(), after, fresh);
     EXPECT_EQ(after.home().remembered(), std::vector<Line>{X});
     EXPECT_EQ(after.caches().state(0, Y), after.protocol().find("MM"));
@@ -129,22 +129,22 @@ TEST_F(StateFile, RestoresBlocksOfExclusiveL1sAndWhatMemoryRemembers) {
 
 namespace {
 
-/// The first processor misses for longer than its window lasts, so bus and memory stay busy beyond it.
-Window long_stream() {
-    Window window{3};
+/// The first processor misses for longer than its epoch lasts, so bus and memory stay busy beyond it.
+Epoch long_stream() {
+    Epoch epoch{3};
     for (unsigned p = 0; p < 3; ++p) {
-        Stream& s = window.streams[p];
+        Stream& s = epoch.streams[p];
         for (unsigned i = 0; i < (p == 0 ? 60U : 6U); ++i) {
             s.events.push_back(Event{64 * p + i, 10, 0, Op::store, 0, {}});
         }
         s.size = s.events.size();
         s.ran = s.runs_on = true;
     }
-    return window;
+    return epoch;
 }
 
 struct Queued {
-    explicit Queued(Bandwidth bandwidth) : h(with(bandwidth), moesi(), 1024), player(h) {}
+    explicit Queued(Bandwidth bandwidth) : h(with(bandwidth), moesi(), 1024), merger(h) {}
     static Machine with(Bandwidth bandwidth) {
         Machine m = small_machine();
         m.bandwidth = bandwidth;
@@ -153,25 +153,25 @@ struct Queued {
     std::vector<std::uint64_t> busy() { return h.home().state(); }
 
     Hierarchy h;
-    Player player;
+    TimingMerger merger;
 };
 
 }  // namespace
 
 TEST_F(StateFile, RestoresWhatIsStillBusy) {
     Queued before({50, 60, 2});
-    before.player.play(long_stream());
+    before.merger.play(long_stream());
     ASSERT_NE(before.busy(), Queued({50, 60, 2}).busy());
-    save_state(file.path(), before.h, before.player, {});
+    save_state(file.path(), before.h, before.merger, {});
 
     Queued after({50, 60, 2});
-    load_state(file.path(), after.h, after.player);
+    load_state(file.path(), after.h, after.merger);
     EXPECT_EQ(after.busy(), before.busy());
     Queued forgetful({50, 60, 2});
-    load_state(file.path(), forgetful.h, forgetful.player);
+    load_state(file.path(), forgetful.h, forgetful.merger);
     EXPECT_TRUE(forgetful.h.home().set_state({}));
     for (Queued* machine : {&before, &after, &forgetful}) {
-        machine->player.play(long_stream());
+        machine->merger.play(long_stream());
     }
     EXPECT_EQ(after.h.stats().all(), before.h.stats().all());
     EXPECT_NE(forgetful.h.stats().all(), before.h.stats().all());
@@ -180,11 +180,11 @@ TEST_F(StateFile, RestoresWhatIsStillBusy) {
 TEST_F(StateFile, QueuesOfAnotherBandwidthBeginEmpty) {
     for (const Bandwidth& saved : {Bandwidth{}, Bandwidth{50, 60, 2}}) {
         Queued before(saved);
-        before.player.play(long_stream());
-        save_state(file.path(), before.h, before.player, {4, 5});
+        before.merger.play(long_stream());
+        save_state(file.path(), before.h, before.merger, {4, 5});
         for (const Bandwidth& other : {Bandwidth{}, Bandwidth{50, 0, 1}, Bandwidth{50, 60, 4}}) {
             Queued after(other);
-            EXPECT_EQ(load_state(file.path(), after.h, after.player), (Extra{4, 5}));
+            EXPECT_EQ(load_state(file.path(), after.h, after.merger), (Extra{4, 5}));
             EXPECT_EQ(after.busy(), Queued(other).busy());
         }
     }
@@ -193,7 +193,7 @@ TEST_F(StateFile, QueuesOfAnotherBandwidthBeginEmpty) {
 
 TEST_F(StateFile, BusyTimesThatAreCutShortAreNoneOfAQueue) {
     Queued before({50, 60, 2});
-    before.player.play(long_stream());
+    before.merger.play(long_stream());
     std::vector<std::uint64_t> words = before.busy();
     EXPECT_TRUE(Queued({50, 60, 2}).h.home().set_state(words));
     words.push_back(0);
@@ -207,14 +207,14 @@ TEST_F(StateFile, AnotherOrganisationIsRefused) {
     Machine machine = small_machine();
     machine.l2_inclusion = "exclusive";
     Hierarchy other(machine, moesi(), 1024);
-    Player fresh(other);
+    TimingMerger fresh(other);
     save_state(file.path(), other, fresh, {});
     EXPECT_NE(refusal().find("is of another machine or protocol"), std::string::npos) << refusal();
 }
 
 TEST_F(StateFile, TruncatedIsRefused) {
     fill();
-    save_state(file.path(), h, player, {});
+    save_state(file.path(), h, merger, {});
     const std::string whole = file.read();
     file.write(whole.substr(0, whole.size() / 2));
     EXPECT_NE(refusal().find("is truncated"), std::string::npos) << refusal();
@@ -222,7 +222,7 @@ TEST_F(StateFile, TruncatedIsRefused) {
 
 TEST_F(StateFile, OneFlippedBitIsRefused) {
     fill();
-    save_state(file.path(), h, player, {});
+    save_state(file.path(), h, merger, {});
     std::string whole = file.read();
     whole[whole.size() - 20] = static_cast<char>(whole[whole.size() - 20] ^ 1);
     file.write(whole);
@@ -233,7 +233,7 @@ TEST_F(StateFile, AnotherGeometryIsRefused) {
     Machine big = small_machine();
     big.l2.bytes *= 2;
     Hierarchy other(big, moesi(), 1024);
-    Player fresh(other);
+    TimingMerger fresh(other);
     save_state(file.path(), other, fresh, {});
     EXPECT_NE(refusal().find("is of another machine or protocol"), std::string::npos) << refusal();
 }

@@ -23,16 +23,16 @@ TEST_F(StatisticsTest, IdentitiesCloseAfterRandomAccesses) {
     EXPECT_EQ(sum(Stat::fills), sum(Stat::l2_misses));
     std::uint64_t entered = 0;
     for (unsigned core = 0; core < 3; ++core) {
-        for (unsigned t = 0; t < kParties; ++t) {
-            const auto party = static_cast<Party>(t);
+        for (unsigned t = 0; t < kProcessClasses; ++t) {
+            const auto process_class = static_cast<ProcessClass>(t);
             std::uint64_t of_party = 0;
             for (unsigned k = 0; k < kKinds; ++k) {
-                of_party += h.stats().fill(core, party, static_cast<Kind>(k), StateClass::E);
+                of_party += h.stats().fill(core, process_class, static_cast<Kind>(k), StateClass::E);
             }
             std::uint64_t left = 0;
             for (const Stat fate :
                  {Stat::e_to_m, Stat::e_downgraded, Stat::e_evicted, Stat::e_invalidated, Stat::e_resident}) {
-                left += h.stats().party(fate, core, party);
+                left += h.stats().process_class(fate, core, process_class);
             }
             EXPECT_EQ(of_party, left);
             entered += of_party;
@@ -51,20 +51,20 @@ TEST_F(StatisticsTest, IdentitiesCloseAfterRandomAccesses) {
 }
 
 TEST_F(StatisticsTest, ABlockBelongsToTheClassThatBroughtItIn) {
-    const Context server(Party::session, Entry::user);
-    const Context interrupt(Party::idle, Entry::interrupt);
+    const Context server(ProcessClass::session, KernelEntry::user);
+    const Context interrupt(ProcessClass::idle, KernelEntry::interrupt);
     h.access(0, 5, Kind::load, server);
     h.access(0, 5, Kind::store, interrupt);
-    EXPECT_EQ(h.stats().party(Stat::e_to_m, 0, Party::session), 1U);
-    EXPECT_EQ(h.stats().party(Stat::e_to_m, 0, Party::idle), 0U);
+    EXPECT_EQ(h.stats().process_class(Stat::e_to_m, 0, ProcessClass::session), 1U);
+    EXPECT_EQ(h.stats().process_class(Stat::e_to_m, 0, ProcessClass::idle), 0U);
     EXPECT_EQ(h.stats().group(Stat::stores_found_e, 0, interrupt), 1U);
     EXPECT_EQ(h.stats().group(Stat::stores_found_e, 0, server), 0U);
 }
 
 TEST_F(StatisticsTest, EntriesSumToPrivilegeAndClass) {
-    const Context call(Party::session, Entry::system_call);
-    const Context tick(Party::session, Entry::tick);
-    const Context own(Party::session, Entry::user);
+    const Context call(ProcessClass::session, KernelEntry::system_call);
+    const Context tick(ProcessClass::session, KernelEntry::tick);
+    const Context own(ProcessClass::session, KernelEntry::user);
     h.access(0, 1, Kind::load, own);
     h.access(0, 2, Kind::load, call);
     h.access(0, 3, Kind::store, tick);

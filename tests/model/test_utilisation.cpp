@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The law of utilisation, from light load to overload: eight processors that miss now and then, in windows of
+// The law of utilisation, from light load to overload: eight processors that miss now and then, in epochs of
 // equal turns as the plugin records them, beside the same load on one queue that serves by moments (1 GHz, so
 // one cycle is one nanosecond).
 #include <gtest/gtest.h>
@@ -8,9 +8,9 @@
 #include <array>
 #include <vector>
 
-#include "random_windows.h"
+#include "random_epochs.h"
 #include "small_machine.h"
-#include "timing/player.h"
+#include "timing/merger.h"
 
 namespace s80::model {
 
@@ -57,10 +57,10 @@ public:
             left = between(draw_, mean);
         }
     }
-    Window next(std::uint32_t instructions) {
-        Window window{kProcessors};
+    Epoch next(std::uint32_t instructions) {
+        Epoch epoch{kProcessors};
         for (unsigned p = 0; p < kProcessors; ++p) {
-            Stream& s = window.streams[p];
+            Stream& s = epoch.streams[p];
             std::uint32_t rest = instructions;
             for (; left_[p] <= rest; left_[p] = between(draw_, mean_)) {
                 const Line line = p * kLines + line_[p]++ % kLines;
@@ -72,7 +72,7 @@ public:
             s.size = s.events.size();
             s.ran = s.runs_on = true;
         }
-        return window;
+        return epoch;
     }
     static constexpr Line kLines = 64;  ///< of a processor: more than its caches hold
 
@@ -86,12 +86,12 @@ private:
 struct Played {
     Played(Resource resource, unsigned quantum, unsigned mean)
         : resource_(resource), h_(machine(quantum), moesi(), 1024) {
-        Player player(h_);
+        TimingMerger merger(h_);
         Load load(mean);
         while (h_.stats().sum(Stat::l2_misses) < kRequests) {
-            player.play(load.next(4000));
+            merger.play(load.next(4000));
         }
-        cycles_ = static_cast<double>(player.clock_ns());
+        cycles_ = static_cast<double>(merger.clock_ns());
     }
     Measured measured() const {
         const auto misses = static_cast<double>(h_.stats().sum(Stat::l2_misses));

@@ -9,10 +9,10 @@
 #include <set>
 #include <vector>
 
+#include "plugin/epoch_sink.h"
 #include "plugin/round.h"
 #include "plugin/virtual_time.h"
-#include "plugin/window_sink.h"
-#include "timing/player.h"
+#include "timing/merger.h"
 
 namespace s80::plugin {
 
@@ -53,15 +53,15 @@ public:
 };
 
 /// A destination of epochs that plays them at once. What it makes known is as late as that of the plugin.
-class PlayingSink final : public WindowSink {
+class PlayingSink final : public EpochSink {
 public:
-    PlayingSink(model::Player& player, unsigned processors)
-        : player_(player), processors_(processors), known_(3, {player.clock_ns(), player.paces()}) {}
-    std::unique_ptr<model::Window> take() override { return std::make_unique<model::Window>(processors_); }
-    void submit(std::unique_ptr<model::Window> window) override {
-        player_.play(*window);
+    PlayingSink(model::TimingMerger& merger, unsigned processors)
+        : merger_(merger), processors_(processors), known_(3, {merger.clock_ns(), merger.paces()}) {}
+    std::unique_ptr<model::Epoch> take() override { return std::make_unique<model::Epoch>(processors_); }
+    void submit(std::unique_ptr<model::Epoch> epoch) override {
+        merger_.play(*epoch);
         ++played;
-        known_.push_back({player_.clock_ns(), player_.paces()});
+        known_.push_back({merger_.clock_ns(), merger_.paces()});
         known_.pop_front();
     }
     const Known& known() override { return known_.front(); }
@@ -69,7 +69,7 @@ public:
     unsigned played = 0;
 
 private:
-    model::Player& player_;
+    model::TimingMerger& merger_;
     const unsigned processors_;
     std::deque<Known> known_;
 };

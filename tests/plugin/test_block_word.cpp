@@ -46,7 +46,7 @@ TEST(BlockWord, OneStepBeyondAnyFieldDoesNotFit) {
     EXPECT_TRUE(refuses([](Block& b) { b.lines[0] = 5; }));
     EXPECT_TRUE(refuses([](Block& b) { b.lines[0] = 0; }));
     EXPECT_TRUE(refuses([](Block& b) { b.lines[1] = 1; }));
-    EXPECT_TRUE(refuses([](Block& b) { b.entered = model::Entry::tick; })) << "looked at by itself";
+    EXPECT_TRUE(refuses([](Block& b) { b.entered = model::KernelEntry::tick; })) << "looked at by itself";
     EXPECT_TRUE(refuses([](Block& b) { b.classes[0] = 64; }));
     EXPECT_TRUE(refuses([](Block& b) { b.classes[1] = 64; }));
     EXPECT_TRUE(refuses([](Block& b) { b.classes[2] = 16; }));

@@ -10,7 +10,7 @@ namespace s80::plugin {
 
 namespace {
 
-using model::Entry;
+using model::KernelEntry;
 
 constexpr const char* kText =
     "kernel_version 6.1.0-0-test\n"
@@ -43,13 +43,13 @@ TEST(Kernel, EntriesAreToldByTheirSymbols) {
     const Kernel kernel = Kernel::load(written(kText));
     EXPECT_EQ(kernel.current_task, 0x1fb80U);
     EXPECT_EQ(kernel.comm, 2976U);
-    EXPECT_EQ(kernel.entered_at(0xffffffff81c00080), Entry::system_call);
-    EXPECT_EQ(kernel.entered_at(0xffffffff81c00b10), Entry::fault);
-    EXPECT_EQ(kernel.entered_at(0xffffffff81c00eb0), Entry::tick);
-    EXPECT_EQ(kernel.entered_at(0xffffffff81c00f70), Entry::interrupt);
-    EXPECT_EQ(kernel.entered_at(0xffffffff81c00e00), Entry::interrupt);
-    EXPECT_EQ(kernel.entered_at(0xffffffff81e00000), Entry::soft_interrupt);
-    EXPECT_EQ(kernel.entered_at(0xffffffff81c00081), Entry::user) << "no entry";
+    EXPECT_EQ(kernel.entered_at(0xffffffff81c00080), KernelEntry::system_call);
+    EXPECT_EQ(kernel.entered_at(0xffffffff81c00b10), KernelEntry::fault);
+    EXPECT_EQ(kernel.entered_at(0xffffffff81c00eb0), KernelEntry::tick);
+    EXPECT_EQ(kernel.entered_at(0xffffffff81c00f70), KernelEntry::interrupt);
+    EXPECT_EQ(kernel.entered_at(0xffffffff81c00e00), KernelEntry::interrupt);
+    EXPECT_EQ(kernel.entered_at(0xffffffff81e00000), KernelEntry::soft_interrupt);
+    EXPECT_EQ(kernel.entered_at(0xffffffff81c00081), KernelEntry::user) << "no entry";
 }
 
 TEST(Kernel, CopiesAndModulesAreToldByWhereTheyLie) {
@@ -69,7 +69,7 @@ TEST(Kernel, CopiesAndModulesAreToldByWhereTheyLie) {
 TEST(Kernel, SoftInterruptsAreHandledWhereTheNewerKernelsDo) {
     const Kernel kernel =
         Kernel::load(written(kText + std::string("symbol.handle_softirqs 0xffffffff8109c450\n")));
-    EXPECT_EQ(kernel.entered_at(0xffffffff8109c450), Entry::soft_interrupt);
+    EXPECT_EQ(kernel.entered_at(0xffffffff8109c450), KernelEntry::soft_interrupt);
     EXPECT_TRUE(kernel.may_end_soft_interrupts(0xffffffff8109c607));
     EXPECT_FALSE(kernel.may_end_soft_interrupts(0xffffffff8109c44f));
 }

@@ -51,7 +51,7 @@ const char* const kLayout =
 
 class MappingsTest : public model::SmallMachine {
 protected:
-    MappingsTest() : ram_path_(testing::TempDir() + "mappings-ram.img"), ram_(ram_path_, 0), player_(h) {
+    MappingsTest() : ram_path_(testing::TempDir() + "mappings-ram.img"), ram_(ram_path_, 0), merger_(h) {
         const int file = open(ram_path_.c_str(), O_RDWR | O_CREAT | O_TRUNC, 0600);
         EXPECT_EQ(ftruncate(file, kRam), 0);
         bytes_ = static_cast<std::uint8_t*>(mmap(nullptr, kRam, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
@@ -95,11 +95,11 @@ protected:
     static Mappings::Call call(std::uint64_t argument) { return {kTable, kBase + kPerCpu, kBase + argument}; }
     Mappings& open_file() { return mappings_.emplace(path_, layout_, ram_); }
     void play(const std::vector<model::Event>& events) {
-        model::Window window(3);
-        window.streams[0].events = events;
-        window.streams[0].size = events.size();
-        window.streams[0].ran = window.streams[0].runs_on = true;
-        player_.play(window);
+        model::Epoch epoch(3);
+        epoch.streams[0].events = events;
+        epoch.streams[0].size = events.size();
+        epoch.streams[0].ran = epoch.streams[0].runs_on = true;
+        merger_.play(epoch);
     }
     std::string written() {
         mappings_->finish();
@@ -120,7 +120,7 @@ protected:
     std::string ram_path_;
     GuestRam ram_;
     std::uint8_t* bytes_ = nullptr;
-    model::Player player_;
+    model::TimingMerger merger_;
     std::optional<Mappings> mappings_;
 };
 
@@ -150,7 +150,7 @@ TEST_F(MappingsTest, FileHasItsPathOverMountPoints) {
     put(kFile + 16, kBase + kEntries + 4 * 32);
     put(kFile + 24, kBase + kInode);
     put(kInode + 8, 99);
-    open_file().observe(player_, h.machine());
+    open_file().observe(merger_, h.machine());
     mappings_->called(*mappings_->hook_at(0x1000), call(kArea), {1, std::nullopt, 0});
     play({});
     EXPECT_EQ(written(),
@@ -162,13 +162,13 @@ TEST_F(MappingsTest, FileHasItsPathOverMountPoints) {
 
 TEST_F(MappingsTest, EventHasTheTimeOfTheNextAccess) {
     constexpr std::uint16_t kInstructions = 100;
-    open_file().observe(player_, h.machine());
+    open_file().observe(merger_, h.machine());
     put(kMm + 8, 0x400000);
     put(kMm + 16, 0x400000);
     mappings_->called(*mappings_->hook_at(0x1000), call(kArea), {2, 0, 1});
     mappings_->called(*mappings_->hook_at(0x1300), call(0), {2, 0, 2});
     play({model::Event{X, 1, 0, model::Op::load, 0, user}});
-    const std::uint64_t before = player_.clock_ns();
+    const std::uint64_t before = merger_.clock_ns();
     play({model::Event{X, kInstructions, 0, model::Op::load, 0, user},
           model::Event{X, kInstructions, 0, model::Op::load, 0, user}});
     const std::string lines = written();
@@ -176,14 +176,14 @@ TEST_F(MappingsTest, EventHasTheTimeOfTheNextAccess) {
               std::string::npos)
         << lines;
     EXPECT_NE(lines.find("\"name\":\"[heap]\""), std::string::npos) << lines;
-    EXPECT_NE(lines.find("{\"ns\":" + std::to_string(player_.clock_ns()) + ",\"event\":\"exec\""),
+    EXPECT_NE(lines.find("{\"ns\":" + std::to_string(merger_.clock_ns()) + ",\"event\":\"exec\""),
               std::string::npos)
         << lines << " no access follows in this epoch";
 }
 
 TEST_F(MappingsTest, KernelThreadsAreLeftOut) {
     put(kTask + 24, 0x0020'0000);
-    open_file().observe(player_, h.machine());
+    open_file().observe(merger_, h.machine());
     mappings_->called(*mappings_->hook_at(0x1500), call(kTask), {1, std::nullopt, 0});
     play({});
     EXPECT_EQ(written(), "");

@@ -15,8 +15,8 @@ TEST(Profile, CountsByProcessAndBlock) {
     Whos whos;
     const std::uint32_t in_call = whos.number(7, "imap", 0, 7);
     const std::uint32_t running = whos.number(7, "imap", Whos::kNoCall, 7);
-    const model::Context user(model::Party::delivery, model::Entry::user);
-    const model::Context tick(model::Party::delivery, model::Entry::tick);
+    const model::Context user(model::ProcessClass::delivery, model::KernelEntry::user);
+    const model::Context tick(model::ProcessClass::delivery, model::KernelEntry::tick);
     Profile profile(path);
     profile.sample(0x401000, running, user);
     profile.sample(0xffffffff81000000, in_call, tick);

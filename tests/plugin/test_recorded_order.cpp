@@ -11,8 +11,8 @@
 #include "fakes.h"
 #include "memory/hierarchy.h"
 #include "model/ordered_epoch.h"
-#include "plugin/windows.h"
-#include "timing/player.h"
+#include "plugin/epochs.h"
+#include "timing/merger.h"
 
 namespace s80::plugin {
 
@@ -45,31 +45,31 @@ public:
     Guest(unsigned epoch_cycles, unsigned quantum_cycles)
         : machine_(machine(epoch_cycles, quantum_cycles)),
           hierarchy_(machine_, model::Protocol::load(S80_CONFIGS "/protocols/moesi.toml"), 1024),
-          player_(hierarchy_),
-          sink_(player_, kGuestProcessors) {
-        player_.observe(order);
+          merger_(hierarchy_),
+          sink_(merger_, kGuestProcessors) {
+        merger_.observe(order);
         for (unsigned p = 0; p < kGuestProcessors; ++p) {
-            lanes_.push_back(std::make_unique<Lane>());
-            lanes_.back()->processor = p;
-            lanes_.back()->attention = 0;
+            vcpus_.push_back(std::make_unique<Vcpu>());
+            vcpus_.back()->processor = p;
+            vcpus_.back()->attention = 0;
         }
         state_.time.clock.runs = true;
-        windows_.emplace(machine_, model::TimeRules::of_recorder(machine_), lanes_, sink_, page_, time_,
-                         round_, kLines, 0, Schedule(0, 0, 1'000'000), state_);
+        epochs_.emplace(machine_, model::TimeRules::of_recorder(machine_), vcpus_, sink_, page_, time_,
+                        round_, kLines, 0, Schedule(0, 0, 1'000'000), state_);
     }
 
     /// A block that begins with these instructions. Returns false if the processor is skipped. A processor
     /// that is left out of the round would be skipped.
     bool block(unsigned processor, std::uint64_t instructions) {
-        Lane& lane = *lanes_[processor];
-        if (&lane != running_ || windows_->slice_over(lane)) {
+        Vcpu& vcpu = *vcpus_[processor];
+        if (&vcpu != running_ || epochs_->slice_over(vcpu)) {
             // Where QEMU ends a time slice, the next one may take this processor in.
             const bool out = running_ == nullptr && round_.out.contains(processor);
-            if (&lane == running_) {
-                windows_->end_slice();
+            if (&vcpu == running_) {
+                epochs_->end_slice();
             }
             running_ = nullptr;
-            if (!windows_->begin_slice(lane)) {
+            if (!epochs_->begin_slice(vcpu)) {
                 ++skipped_;
                 return false;
             }
@@ -77,9 +77,9 @@ public:
             skipped_ = 0;
             RC_ASSERT(time_.now() >= latest_[processor]);
             latest_[processor] = time_.now();
-            running_ = &lane;
+            running_ = &vcpu;
         }
-        lane.instructions += instructions;
+        vcpu.instructions += instructions;
         after_ = static_cast<std::uint16_t>(instructions);
         return true;
     }
@@ -87,24 +87,24 @@ public:
     void access(model::Line line, Kind kind) {
         executed.push_back({running_->processor, line, static_cast<Op>(kind), after_});
         after_ = 0;
-        windows_->access(*running_, line, kind);
+        epochs_->access(*running_, line, kind);
     }
     void interrupt(unsigned target) {
-        windows_->interrupt(*running_, *lanes_[target]);
+        epochs_->interrupt(*running_, *vcpus_[target]);
         carry();
     }
     void sleep() {
-        windows_->sleep(*running_);
+        epochs_->sleep(*running_);
         time_.ns += 500;  // if all sleep
         carry();
         running_ = nullptr;
     }
     void pause() {
-        windows_->pause(*running_);
+        epochs_->pause(*running_);
         carry();
         running_ = nullptr;
     }
-    void finish() { windows_->finish(); }
+    void finish() { epochs_->finish(); }
     unsigned epochs() const { return sink_.played; }
 
     model::test::PlayedOrder order;
@@ -119,15 +119,15 @@ private:
 
     const model::Machine machine_;
     model::Hierarchy hierarchy_;
-    model::Player player_;
+    model::TimingMerger merger_;
     PlayingSink sink_;
     FakeTime time_;
     FakeRound round_;
     PhasePage page_;
-    Lanes lanes_;
-    Windows::State state_;
-    std::optional<Windows> windows_;
-    Lane* running_ = nullptr;
+    VcpuList vcpus_;
+    Epochs::State state_;
+    std::optional<Epochs> epochs_;
+    Vcpu* running_ = nullptr;
     unsigned skipped_ = 0;  ///< processors since one ran
     std::uint16_t after_ = 0;
     std::vector<std::int64_t> latest_ = std::vector<std::int64_t>(kGuestProcessors, 0);

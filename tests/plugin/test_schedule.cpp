@@ -13,15 +13,15 @@ TEST(Schedule, NothingBeforeTheLoadBegins) {
     EXPECT_EQ(s.due(1'000'000), Mark::none);
 }
 
-TEST(Schedule, WarmUpIsCutIntoWindows) {
+TEST(Schedule, WarmUpIsCutIntoIntervals) {
     Schedule s(0, 0, 100);
     s.begin(1000);
     EXPECT_EQ(s.due(1099), Mark::none);
-    EXPECT_EQ(s.due(1100), Mark::window);
+    EXPECT_EQ(s.due(1100), Mark::interval);
     EXPECT_EQ(s.due(1199), Mark::none);
-    EXPECT_EQ(s.due(1205), Mark::window);  // rounds end late; the next window is a whole one
+    EXPECT_EQ(s.due(1205), Mark::interval);  // rounds end late; the next interval is a whole one
     EXPECT_EQ(s.due(1304), Mark::none);
-    EXPECT_EQ(s.due(1305), Mark::window);
+    EXPECT_EQ(s.due(1305), Mark::interval);
     EXPECT_EQ(s.index(), 3U);
 }
 
@@ -33,14 +33,14 @@ TEST(Schedule, TheRegionBeginsAfterTheSkipAndEndsAfterItsLength) {
     EXPECT_EQ(s.due(33), Mark::measure_begin);
     EXPECT_EQ(s.phase(), Phase::measured);
     EXPECT_EQ(s.due(132), Mark::none);
-    EXPECT_EQ(s.due(133), Mark::window);
+    EXPECT_EQ(s.due(133), Mark::interval);
     EXPECT_EQ(s.due(232), Mark::none);
     EXPECT_EQ(s.due(233), Mark::measure_end);
     EXPECT_EQ(s.phase(), Phase::done);
-    EXPECT_EQ(s.due(333), Mark::window);
+    EXPECT_EQ(s.due(333), Mark::interval);
 }
 
-TEST(Schedule, AShortLastWindowJoinsTheOneBefore) {
+TEST(Schedule, AShortLastIntervalJoinsTheOneBefore) {
     Schedule s(10, 130, 100);
     s.begin(0);
     EXPECT_EQ(s.due(10), Mark::measure_begin);
@@ -69,7 +69,7 @@ TEST(Schedule, AProgramsRegionBeginsTheIntervalsOnce) {
     s.begin_region(50);
     s.begin_region(120);
     EXPECT_EQ(s.due(149), Mark::none);
-    EXPECT_EQ(s.due(150), Mark::window);
+    EXPECT_EQ(s.due(150), Mark::interval);
     Schedule measured(0, 1'000, 100);  // the schedule has a region of its own
     measured.begin_region(50);
     EXPECT_EQ(measured.due(5'000), Mark::none);

@@ -15,8 +15,8 @@ namespace s80::plugin {
 
 namespace {
 
-using model::Entry;
-using model::Party;
+using model::KernelEntry;
+using model::ProcessClass;
 
 constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kRam = 64 * kPage;
@@ -93,43 +93,43 @@ constexpr std::uint32_t kKernelThread = 0x0020'0000;
 
 TEST_F(TasksTest, ClassesFollowTheTask) {
     run(running_, task(0, "imap", 100));
-    EXPECT_EQ(running_.task.party, Party::session);
+    EXPECT_EQ(running_.task.process_class, ProcessClass::session);
     EXPECT_EQ(running_.task.name, "imap");
     EXPECT_EQ(running_.task.tgid, 100U);
     run(running_, task(1, "swapper/3", 0, kKernelThread));
-    EXPECT_EQ(running_.task.party, Party::idle);
-    EXPECT_EQ(running_.kernel_context().entry(), Entry::idle);
+    EXPECT_EQ(running_.task.process_class, ProcessClass::idle);
+    EXPECT_EQ(running_.kernel_context().entry(), KernelEntry::idle);
     run(running_, task(2, "kworker/0:1", 7, kKernelThread));
-    EXPECT_EQ(running_.task.party, Party::kernel);
-    EXPECT_EQ(running_.kernel_context().entry(), Entry::kernel_thread);
+    EXPECT_EQ(running_.task.process_class, ProcessClass::kernel);
+    EXPECT_EQ(running_.kernel_context().entry(), KernelEntry::kernel_thread);
     run(running_, task(3, "sh", 101));
-    EXPECT_EQ(running_.task.party, Party::other);
+    EXPECT_EQ(running_.task.process_class, ProcessClass::other);
 }
 
 TEST_F(TasksTest, AProcessThatTakesAnotherNameChangesItsClass) {
     run(running_, task(0, "dovecot", 100));
-    EXPECT_EQ(running_.task.party, Party::other);
+    EXPECT_EQ(running_.task.process_class, ProcessClass::other);
     run(running_, task(0, "imap", 100));
-    EXPECT_EQ(running_.task.party, Party::session);
+    EXPECT_EQ(running_.task.process_class, ProcessClass::session);
 }
 
 TEST_F(TasksTest, ASleepingCallGoesOnWhereItWas) {
     const auto reader = task(0, "imap", 100);
     const auto idle = task(1, "swapper/0", 0, kKernelThread);
     run(running_, reader);
-    running_.frames.push({Entry::system_call, 0, 0});
-    running_.frames.push({Entry::fault, 0, 0});
+    running_.frames.push({KernelEntry::system_call, 0, 0});
+    running_.frames.push({KernelEntry::fault, 0, 0});
     run(running_, idle);
-    EXPECT_EQ(running_.kernel_context().entry(), Entry::idle);
-    running_.frames.push({Entry::tick, 0, 0});
-    EXPECT_EQ(running_.kernel_context().entry(), Entry::tick);
+    EXPECT_EQ(running_.kernel_context().entry(), KernelEntry::idle);
+    running_.frames.push({KernelEntry::tick, 0, 0});
+    EXPECT_EQ(running_.kernel_context().entry(), KernelEntry::tick);
     running_.frames.pop();
     Running other;  // on another processor
     run(other, task(2, "swapper/1", 0, kKernelThread));
     run(other, reader);
-    EXPECT_EQ(other.kernel_context().entry(), Entry::fault);
+    EXPECT_EQ(other.kernel_context().entry(), KernelEntry::fault);
     other.frames.pop();
-    EXPECT_EQ(other.kernel_context().entry(), Entry::system_call);
+    EXPECT_EQ(other.kernel_context().entry(), KernelEntry::system_call);
 }
 
 TEST_F(TasksTest, ATaskOfASavedGuestIsInTheCallThatItsStackNames) {
@@ -140,17 +140,17 @@ TEST_F(TasksTest, ATaskOfASavedGuestIsInTheCallThatItsStackNames) {
     run(running_, task(2, "swapper/0", 0, kKernelThread));
     run(running_, poller);
     ASSERT_FALSE(running_.frames.empty());
-    EXPECT_EQ(running_.kernel_context().entry(), Entry::system_call);
+    EXPECT_EQ(running_.kernel_context().entry(), KernelEntry::system_call);
     EXPECT_EQ(running_.frames.top().system_call, 232);
     run(running_, preempted);
-    EXPECT_EQ(running_.kernel_context().entry(), Entry::unknown) << "a fault or an interrupt";
+    EXPECT_EQ(running_.kernel_context().entry(), KernelEntry::unknown) << "a fault or an interrupt";
 }
 
 TEST_F(TasksTest, ATaskInTheMemoryOfADeadOneBeginsAnew) {
     const auto idle = task(1, "swapper/0", 0, kKernelThread);
     run(running_, idle);
     run(running_, task(0, "imap", 100));
-    running_.frames.push({Entry::system_call, 231, 0});  // exit_group
+    running_.frames.push({KernelEntry::system_call, 231, 0});  // exit_group
     run(running_, idle);
     run(running_, task(0, "imap", 200));
     EXPECT_TRUE(running_.frames.empty());
@@ -167,7 +167,7 @@ TEST(FramesTest, TheInnermostAreKept) {
     frames.pop();
     EXPECT_TRUE(frames.empty());
     for (std::uint16_t n = 0; n < 20; ++n) {
-        frames.push({Entry::system_call, n, 0});
+        frames.push({KernelEntry::system_call, n, 0});
     }
     for (std::uint16_t n = 19; n >= 12; --n) {
         EXPECT_EQ(frames.top().system_call, n);
@@ -178,7 +178,7 @@ TEST(FramesTest, TheInnermostAreKept) {
 
 namespace {
 
-using model::Party;
+using model::ProcessClass;
 
 Classes of(const std::string& text) {
     const std::string path = testing::TempDir() + "classes.toml";
@@ -190,11 +190,11 @@ Classes of(const std::string& text) {
 
 TEST(Classes, AProcessIsOfTheClassThatNamesIt) {
     const Classes classes = of("session = [\"imap\", \"imap-login\"]\nloadgen = [\"s80-loadgen\"]\n");
-    EXPECT_EQ(classes.of("imap"), Party::session);
-    EXPECT_EQ(classes.of("imap-login"), Party::session);
-    EXPECT_EQ(classes.of("s80-loadgen"), Party::loadgen);
-    EXPECT_EQ(classes.of("imap-logi"), Party::other);
-    EXPECT_EQ(Classes::load("").of("imap"), Party::other);
+    EXPECT_EQ(classes.of("imap"), ProcessClass::session);
+    EXPECT_EQ(classes.of("imap-login"), ProcessClass::session);
+    EXPECT_EQ(classes.of("s80-loadgen"), ProcessClass::loadgen);
+    EXPECT_EQ(classes.of("imap-logi"), ProcessClass::other);
+    EXPECT_EQ(Classes::load("").of("imap"), ProcessClass::other);
 }
 
 TEST(Classes, RefusesWhatNobodyCouldCount) {

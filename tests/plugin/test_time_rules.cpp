@@ -11,8 +11,8 @@
 
 #include "fakes.h"
 #include "memory/hierarchy.h"
-#include "plugin/windows.h"
-#include "timing/player.h"
+#include "plugin/epochs.h"
+#include "timing/merger.h"
 #include "timing/rules.h"
 
 namespace s80::plugin {
@@ -51,21 +51,21 @@ public:
     explicit KnownGuest(unsigned epoch_cycles)
         : machine_(machine(epoch_cycles)),
           hierarchy_(machine_, model::Protocol::load(S80_CONFIGS "/protocols/mosi.toml"), kLines),
-          player_(hierarchy_) {
+          merger_(hierarchy_) {
         // The CPI is known from the beginning.
-        model::Player::Clock clock = player_.clock();
-        clock.paces.assign(kGuestProcessors, {model::Player::kUnit, model::Player::kUnit, 0});
-        player_.set_clock(clock);
-        sink_.emplace(player_, kGuestProcessors);
+        model::TimingMerger::Clock clock = merger_.clock();
+        clock.paces.assign(kGuestProcessors, {model::TimingMerger::kUnit, model::TimingMerger::kUnit, 0});
+        merger_.set_clock(clock);
+        sink_.emplace(merger_, kGuestProcessors);
         for (unsigned p = 0; p < kGuestProcessors; ++p) {
-            lanes_.push_back(std::make_unique<Lane>());
-            lanes_.back()->processor = p;
-            lanes_.back()->attention = 0;
+            vcpus_.push_back(std::make_unique<Vcpu>());
+            vcpus_.back()->processor = p;
+            vcpus_.back()->attention = 0;
         }
-        Windows::State state;
+        Epochs::State state;
         state.time.clock.runs = true;
-        windows_.emplace(machine_, TimeRules::of_merger(machine_), lanes_, *sink_, page_, time_, round_,
-                         kLines, 0, Schedule(0, 0, 1'000'000'000), state, kEvents);
+        epochs_.emplace(machine_, TimeRules::of_merger(machine_), vcpus_, *sink_, page_, time_, round_,
+                        kLines, 0, Schedule(0, 0, 1'000'000'000), state, kEvents);
     }
 
     bool block(unsigned processor, std::uint64_t instructions) {
@@ -78,11 +78,11 @@ public:
         return true;
     }
     void access(model::Line line, Kind kind) {
-        windows_->access(*running_, first_line() + line % kAtOnce, kind);
+        epochs_->access(*running_, first_line() + line % kAtOnce, kind);
     }
-    void interrupt(unsigned target) { windows_->interrupt(*running_, *lanes_[target]); }
+    void interrupt(unsigned target) { epochs_->interrupt(*running_, *vcpus_[target]); }
     void pause() {
-        windows_->pause(*running_);
+        epochs_->pause(*running_);
         running_ = nullptr;
         compare();
     }
@@ -92,7 +92,7 @@ public:
         if (running_->time() < 0) {
             return;
         }
-        windows_->sleep(*running_);
+        epochs_->sleep(*running_);
         slept_ = true;
         running_ = nullptr;
         compare();
@@ -109,7 +109,7 @@ public:
 
 private:
     model::Line first_line() const {
-        return static_cast<model::Line>(windows_->number() / 2 * kAtOnce % (kLines - kAtOnce));
+        return static_cast<model::Line>(epochs_->number() / 2 * kAtOnce % (kLines - kAtOnce));
     }
     /// The lines are new in every other epoch.
     void load_first() {
@@ -142,19 +142,19 @@ private:
         }
     }
     bool begin(unsigned processor, std::uint64_t instructions) {
-        Lane& lane = *lanes_[processor];
-        if (&lane != running_ || windows_->slice_over(lane)) {
-            if (&lane == running_) {
-                windows_->end_slice();
+        Vcpu& vcpu = *vcpus_[processor];
+        if (&vcpu != running_ || epochs_->slice_over(vcpu)) {
+            if (&vcpu == running_) {
+                epochs_->end_slice();
             }
-            running_ = windows_->begin_slice(lane) ? &lane : nullptr;
+            running_ = epochs_->begin_slice(vcpu) ? &vcpu : nullptr;
             compare();
-            if (!slept_ && running_ != nullptr && !lane.share.ran(lane.instructions)) {
-                compare_clock(lane);
+            if (!slept_ && running_ != nullptr && !vcpu.share.ran(vcpu.instructions)) {
+                compare_clock(vcpu);
             }
         }
         if (running_ != nullptr) {
-            lane.instructions += instructions;
+            vcpu.instructions += instructions;
         }
         return running_ != nullptr;
     }
@@ -165,26 +165,26 @@ private:
         }
         compared_ = sink_->played;
         for (unsigned p = 0; p < kGuestProcessors; ++p) {
-            RC_ASSERT(lanes_[p]->share.begun() == player_.paces()[p].lead);
+            RC_ASSERT(vcpus_[p]->share.begun() == merger_.paces()[p].lead);
         }
     }
     /// The guest's clock shows the true time of a processor that begins an epoch. (Where all slept, a gap may
     /// lie before the epoch, which is not played yet.)
-    void compare_clock(const Lane& lane) const {
-        const auto epoch = static_cast<std::int64_t>(player_.clock_ns());
-        RC_ASSERT(time_.now() == epoch + std::max<std::int64_t>(lane.share.begun(), 0));
+    void compare_clock(const Vcpu& vcpu) const {
+        const auto epoch = static_cast<std::int64_t>(merger_.clock_ns());
+        RC_ASSERT(time_.now() == epoch + std::max<std::int64_t>(vcpu.share.begun(), 0));
     }
 
     const model::Machine machine_;
     model::Hierarchy hierarchy_;
-    model::Player player_;
+    model::TimingMerger merger_;
     std::optional<PlayingSink> sink_;
     FakeTime time_;
     FakeRound round_;
     PhasePage page_;
-    Lanes lanes_;
-    std::optional<Windows> windows_;
-    Lane* running_ = nullptr;
+    VcpuList vcpus_;
+    std::optional<Epochs> epochs_;
+    Vcpu* running_ = nullptr;
     model::Line loaded_ = model::kNoLine;
     model::CoreSet to_load_;
     unsigned compared_ = 0;

@@ -52,9 +52,9 @@ protected:
         if (vcpu(number) == current_vcpu) {
             return true;
         }
-        return vcpus_.enter(vcpu(number), [this](const Lane& lane) {
-            began_.push_back(lane.processor);
-            return lane.processor != skipped_;
+        return vcpus_.enter(vcpu(number), [this](const Vcpu& vcpu) {
+            began_.push_back(vcpu.processor);
+            return vcpu.processor != skipped_;
         });
     }
     using Slices = std::vector<unsigned>;

@@ -81,7 +81,7 @@ Case draw(const rc::Random& random, const Wanted& wanted) {
                                                         : Kind::load;
         access.line = lines[std::min(dice.below(count), dice.below(count))];  // the first lines most often
         access.privilege = dice.below(2);
-        access.party = dice.below(6);
+        access.process_class = dice.below(6);
         c.accesses.push_back(access);
     }
     if (wanted.roomy_l2) {

@@ -110,12 +110,12 @@ std::pair<Hierarchy::Service, Block> Hierarchy::missed(unsigned core, const Acce
         count(Count::interventions, supplier.core) += 1;
     }
     block.e_since_fill = counts_as_e(block.state);
-    block.party = access.party;
+    block.process_class = access.process_class;
     e_count(Count::e_resident, core, block) += block.e_since_fill ? 1 : 0;
     count(Count::l2_misses, core, access) += 1;
     count(Count::miss_source, core, access, source) += 1;
     const auto state = state_index(table_.facts.at(block.state).counts_as);
-    counts_.at(Count::fills, {core, access.party, static_cast<unsigned>(access.kind), state, 0}) += 1;
+    counts_.at(Count::fills, {core, access.process_class, static_cast<unsigned>(access.kind), state, 0}) += 1;
     return {service, block};
 }
 
@@ -193,10 +193,11 @@ void Hierarchy::check_single_writer(Line line) {
 std::uint64_t& Hierarchy::count(Count which, unsigned core, const Access& access, unsigned last) {
     switch (which) {
         case Count::upgrades:
-        case Count::stores_found_e: return counts_.at(which, {core, access.privilege, access.party, 0, 0});
+        case Count::stores_found_e:
+            return counts_.at(which, {core, access.privilege, access.process_class, 0, 0});
         default:
-            return counts_.at(
-                which, {core, access.privilege, access.party, static_cast<unsigned>(access.kind), last});
+            return counts_.at(which, {core, access.privilege, access.process_class,
+                                      static_cast<unsigned>(access.kind), last});
     }
 }
 

@@ -25,8 +25,8 @@ struct Access {
     unsigned processor = 0;
     Kind kind = Kind::load;
     Line line = 0;
-    unsigned privilege = 0;  ///< index into `dims.privilege`
-    unsigned party = 0;      ///< index into `dims.class`
+    unsigned privilege = 0;      ///< index into `dims.privilege`
+    unsigned process_class = 0;  ///< index into `dims.class`
 };
 
 struct Shape {
@@ -49,8 +49,8 @@ struct Machine {
 struct Block {
     Line line = 0;
     std::string state;
-    bool e_since_fill = false;  ///< entered in E and never left it
-    unsigned party = 0;         ///< that brought it into the core
+    bool e_since_fill = false;   ///< entered in E and never left it
+    unsigned process_class = 0;  ///< that brought it into the core
     std::uint64_t value = 0;
 };
 
@@ -122,7 +122,7 @@ private:
     std::uint64_t& count(Count which, unsigned core) { return counts_.at(which, {core, 0, 0, 0, 0}); }
     /// What became of blocks in E, by the class that brought them in.
     std::uint64_t& e_count(Count which, unsigned core, const Block& block) {
-        return counts_.at(which, {core, block.party, 0, 0, 0});
+        return counts_.at(which, {core, block.process_class, 0, 0, 0});
     }
     std::uint64_t& count(Count which, unsigned core, const Access& access, unsigned last = 0);
 

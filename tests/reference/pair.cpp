@@ -5,7 +5,7 @@
 #include <set>
 #include <sstream>
 
-#include "timing/player.h"
+#include "timing/merger.h"
 
 namespace s80::reference {
 
@@ -28,17 +28,18 @@ std::string show(const Access& access) {
 }
 
 model::Context context(const Access& access) {
-    return {static_cast<model::Privilege>(access.privilege), static_cast<model::Party>(access.party)};
+    return {static_cast<model::Privilege>(access.privilege),
+            static_cast<model::ProcessClass>(access.process_class)};
 }
 
-/// The model, driven as the machine's threads ask: processors through the player, or a core's accesses
+/// The model, driven as the machine's threads ask: processors through the merger, or a core's accesses
 /// directly.
 class Driven {
 public:
     Driven(const Machine& machine, const model::Protocol& protocol, std::size_t lines)
         : hierarchy(model_machine(machine), protocol, lines),
-          player_(hierarchy),
-          window_(machine.cores * machine.threads_per_core),
+          merger_(hierarchy),
+          epoch_(machine.cores * machine.threads_per_core),
           threads_(machine.threads_per_core) {}
 
     unsigned access(const Access& access) {
@@ -55,20 +56,20 @@ public:
     model::Hierarchy hierarchy;
 
 private:
-    /// A window in which that processor alone runs, for this access alone.
+    /// A epoch in which that processor alone runs, for this access alone.
     void play(const Access& access) {
-        model::Stream& stream = window_.streams[access.processor];
+        model::Stream& stream = epoch_.streams[access.processor];
         stream.ran = stream.runs_on = true;
         stream.events.resize(1);
         stream.size = 1;
         stream.events[0] = event(access);
-        player_.play(window_);
+        merger_.play(epoch_);
         stream.ran = stream.runs_on = false;
         stream.size = 0;
     }
 
-    model::Player player_;
-    model::Window window_;
+    model::TimingMerger merger_;
+    model::Epoch epoch_;
     unsigned threads_;
 };
 

@@ -8,7 +8,7 @@
 #include "coherence/protocol.h"
 #include "hierarchy.h"
 #include "memory/hierarchy.h"
-#include "stream/window.h"
+#include "stream/epoch.h"
 
 namespace s80::reference {
 

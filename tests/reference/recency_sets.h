@@ -9,14 +9,14 @@
 
 namespace s80::reference {
 
-/// `Entry` has a member `line`.
-template <typename Entry>
+/// `KernelEntry` has a member `line`.
+template <typename KernelEntry>
 class RecencySets {
 public:
     RecencySets(unsigned sets, unsigned ways) : sets_(sets), ways_(ways) {}
 
     /// Null when the line is absent. The order stays as it is.
-    Entry* find(std::uint32_t line) {
+    KernelEntry* find(std::uint32_t line) {
         auto& set = set_of(line);
         const auto at = position(set, line);
         return at == set.end() ? nullptr : &*at;
@@ -31,40 +31,40 @@ public:
     bool full(std::uint32_t line) { return set_of(line).size() == ways_; }
 
     /// Takes the least recent entry out of the set of this line, if that set is full.
-    std::optional<Entry> make_room(std::uint32_t line) {
+    std::optional<KernelEntry> make_room(std::uint32_t line) {
         auto& set = set_of(line);
         if (set.size() < ways_) {
             return std::nullopt;
         }
-        const Entry victim = set.back();
+        const KernelEntry victim = set.back();
         set.pop_back();
         return victim;
     }
 
     /// There is room.
-    void insert(const Entry& entry) { set_of(entry.line).push_front(entry); }
+    void insert(const KernelEntry& entry) { set_of(entry.line).push_front(entry); }
 
-    std::optional<Entry> remove(std::uint32_t line) {
+    std::optional<KernelEntry> remove(std::uint32_t line) {
         auto& set = set_of(line);
         const auto at = position(set, line);
         if (at == set.end()) {
             return std::nullopt;
         }
-        const Entry entry = *at;
+        const KernelEntry entry = *at;
         set.erase(at);
         return entry;
     }
 
-    const std::vector<std::list<Entry>>& sets() const { return sets_; }
+    const std::vector<std::list<KernelEntry>>& sets() const { return sets_; }
 
 private:
-    std::list<Entry>& set_of(std::uint32_t line) { return sets_[line % sets_.size()]; }
-    static auto position(std::list<Entry>& set, std::uint32_t line) {
+    std::list<KernelEntry>& set_of(std::uint32_t line) { return sets_[line % sets_.size()]; }
+    static auto position(std::list<KernelEntry>& set, std::uint32_t line) {
         return std::find_if(set.begin(), set.end(),
-                            [line](const Entry& entry) { return entry.line == line; });
+                            [line](const KernelEntry& entry) { return entry.line == line; });
     }
 
-    std::vector<std::list<Entry>> sets_;
+    std::vector<std::list<KernelEntry>> sets_;
     std::size_t ways_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Filtered captures lose nothing that reaches the bus: while the L2s are so large that inclusion never
-// empties an L1, and the accesses so far apart that stalls do not reorder them, the placed windows that the
+// empties an L1, and the accesses so far apart that stalls do not reorder them, the placed epochs that the
 // filter makes play to the same counts as all accesses, whatever the protocol.
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "drawn.h"
 #include "shipped.h"
-#include "timing/player.h"
+#include "timing/merger.h"
 #include "trace/filter.h"
 
 namespace s80::reference {
@@ -21,19 +21,19 @@ const std::set<std::string> kOfTheL1 = {"l1_misses", "l2_accesses", "stall_cycle
 
 struct Replayed {
     Replayed(const Case& c, const model::Protocol& protocol)
-        : hierarchy(model_machine(c.machine), protocol, lines(c)), player(hierarchy) {}
+        : hierarchy(model_machine(c.machine), protocol, lines(c)), merger(hierarchy) {}
     model::Hierarchy hierarchy;
-    model::Player player;
+    model::TimingMerger merger;
 };
 
-/// A window in which one processor does a few accesses: consecutive ones of the case.
-std::size_t next_window(const Case& c, std::size_t from, model::Window& window) {
+/// A epoch in which one processor does a few accesses: consecutive ones of the case.
+std::size_t next_window(const Case& c, std::size_t from, model::Epoch& epoch) {
     const unsigned processor = c.accesses[from].processor;
-    for (model::Stream& stream : window.streams) {
+    for (model::Stream& stream : epoch.streams) {
         stream.ran = stream.runs_on = false;
         stream.size = 0;
     }
-    model::Stream& stream = window.streams[processor];
+    model::Stream& stream = epoch.streams[processor];
     stream.ran = stream.runs_on = true;
     stream.events.clear();
     std::size_t at = from;
@@ -69,12 +69,12 @@ std::optional<std::string> loss(const Case& c, const model::Protocol& protocol) 
     Replayed full(c, protocol);
     Replayed filtered(c, protocol);
     trace::L1Filter filter(model_machine(c.machine));
-    full.player.observe(filter);
-    model::Window window(c.machine.cores * c.machine.threads_per_core);
+    full.merger.observe(filter);
+    model::Epoch epoch(c.machine.cores * c.machine.threads_per_core);
     for (std::size_t at = 0; at < c.accesses.size();) {
-        at = next_window(c, at, window);
-        full.player.play(window);
-        filtered.player.play(filter.window());
+        at = next_window(c, at, epoch);
+        full.merger.play(epoch);
+        filtered.merger.play(filter.epoch());
     }
     return compare(c, full, filtered);
 }

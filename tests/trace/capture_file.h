@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Captures of a few windows in temporary files.
+// Captures of a few epochs in temporary files.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -57,22 +57,22 @@ inline trace::Header header_for(bool placed, unsigned processors = 3, std::uint6
 }
 
 inline void write_capture(const std::string& path, const trace::Header& header,
-                          const std::vector<model::Window>& windows) {
+                          const std::vector<model::Epoch>& epochs) {
     trace::Writer writer(path, header);
-    for (const model::Window& window : windows) {
-        writer.write(window);
+    for (const model::Epoch& epoch : epochs) {
+        writer.write(epoch);
     }
     writer.close();
 }
 
-inline std::vector<model::Window> read_capture(const std::string& path) {
+inline std::vector<model::Epoch> read_capture(const std::string& path) {
     trace::Reader reader(path);
-    std::vector<model::Window> windows;
-    model::Window window(reader.header().processors);
-    while (reader.next(window)) {
-        windows.push_back(window);
+    std::vector<model::Epoch> epochs;
+    model::Epoch epoch(reader.header().processors);
+    while (reader.next(epoch)) {
+        epochs.push_back(epoch);
     }
-    return windows;
+    return epochs;
 }
 
 /// What a call throws, or "" when it does not.

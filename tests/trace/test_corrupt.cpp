@@ -6,9 +6,9 @@
 #include <cstring>
 
 #include "capture_file.h"
+#include "epochs.h"
 #include "trace/decoder.h"
 #include "trace/encoder.h"
-#include "windows.h"
 
 namespace s80::test {
 
@@ -17,7 +17,7 @@ namespace {
 class Corrupt : public ::testing::Test {
 protected:
     Corrupt() {
-        write_capture(file.path(), header_for(false), RandomWindows(5, {.windows = 3}).all());
+        write_capture(file.path(), header_for(false), RandomEpochs(5, {.epochs = 3}).all());
         whole = file.read();
     }
     /// What reading these bytes throws.
@@ -68,10 +68,10 @@ TEST_F(Corrupt, ATailIsRefused) {
 }
 
 TEST_F(Corrupt, AMissingBlockIsRefused) {
-    const Shape shape{.processors = 18, .lines = 1'000'000, .windows = 300, .events = 400};
-    write_capture(file.path(), header_for(false, 18, shape.lines), RandomWindows(11, shape).all());
+    const Shape shape{.processors = 18, .lines = 1'000'000, .epochs = 300, .events = 400};
+    write_capture(file.path(), header_for(false, 18, shape.lines), RandomEpochs(11, shape).all());
     const std::string bytes = file.read();
-    // Header, then blocks of windows: the second of these is left out.
+    // Header, then blocks of epochs: the second of these is left out.
     std::vector<std::size_t> begins{sizeof(trace::Preamble)};
     while (begins.size() < 4) {
         trace::BlockHeader block;
@@ -101,19 +101,19 @@ namespace {
 
 /// What a decoder for three processors says of an epoch that has one event, on the first processor.
 std::string refusal_of(const model::Event& event) {
-    model::Window window(3);
-    window.streams[0].events = {event};
-    window.streams[0].size = 1;
-    window.streams[0].ran = true;
+    model::Epoch epoch(3);
+    epoch.streams[0].events = {event};
+    epoch.streams[0].size = 1;
+    epoch.streams[0].ran = true;
     trace::Encoder encoder(3, false);
-    encoder.add(window);
+    encoder.add(epoch);
     trace::Bytes contents = encoder.finish();
     const std::size_t size = contents.size();
     contents.resize(size + trace::Decoder::kPadding);
     trace::Decoder decoder(3, false, 64);
     decoder.begin({contents.data(), size});
     try {
-        decoder.take(window);
+        decoder.take(epoch);
         decoder.end();
     } catch (const trace::Malformed& e) {
         return e.what();
@@ -147,12 +147,12 @@ TEST(MalformedEvent, AccessesOfDevicesAreRefused) {
 }
 
 TEST(MalformedEvent, ALongDeltaBeyondTheLongestIsRefused) {
-    model::Window window(3);
-    window.streams[0].events = {model::Event{5, model::kLongestDelta, 0, model::Op::load, 0, {}}};
-    window.streams[0].size = 1;
-    window.streams[0].ran = true;
+    model::Epoch epoch(3);
+    epoch.streams[0].events = {model::Event{5, model::kLongestDelta, 0, model::Op::load, 0, {}}};
+    epoch.streams[0].size = 1;
+    epoch.streams[0].ran = true;
     trace::Encoder encoder(3, false);
-    encoder.add(window);
+    encoder.add(epoch);
     trace::Bytes contents = encoder.finish();
     const auto delta = std::search_n(contents.begin(), contents.end(), 1, std::uint8_t{0x7f});
     ASSERT_NE(delta, contents.end());
@@ -161,17 +161,17 @@ TEST(MalformedEvent, ALongDeltaBeyondTheLongestIsRefused) {
     contents.resize(size + trace::Decoder::kPadding);
     trace::Decoder decoder(3, false, 64);
     decoder.begin({contents.data(), size});
-    EXPECT_THROW(decoder.take(window), trace::Malformed);
+    EXPECT_THROW(decoder.take(epoch), trace::Malformed);
 }
 
-/// Whatever a block holds, behind a sum that is right: it is refused, or its windows can be played safely.
+/// Whatever a block holds, behind a sum that is right: it is refused, or its epochs can be played safely.
 TEST(MalformedBlock, IsRefusedOrSafe) {
     EXPECT_TRUE(rc::check([](std::uint32_t seed, bool placed) {
         Shape shape;
         shape.placed = placed;
         trace::Encoder encoder(shape.processors, placed);
-        for (const auto& window : RandomWindows(seed, shape).all()) {
-            encoder.add(window);
+        for (const auto& epoch : RandomEpochs(seed, shape).all()) {
+            encoder.add(epoch);
         }
         trace::Bytes contents = encoder.finish();
         const auto changes = *rc::gen::container<std::vector<std::pair<std::uint32_t, std::uint8_t>>>(
@@ -182,12 +182,12 @@ TEST(MalformedBlock, IsRefusedOrSafe) {
         const std::size_t size = contents.size();
         contents.resize(size + trace::Decoder::kPadding);
         trace::Decoder decoder(shape.processors, placed, shape.lines);
-        model::Window window(shape.processors);
+        model::Epoch epoch(shape.processors);
         try {
             decoder.begin({contents.data(), size});
-            for (unsigned w = 0; w < shape.windows; ++w) {
-                decoder.take(window);
-                for (const model::Stream& stream : window.streams) {
+            for (unsigned w = 0; w < shape.epochs; ++w) {
+                decoder.take(epoch);
+                for (const model::Stream& stream : epoch.streams) {
                     RC_ASSERT(stream.size <= stream.events.size());
                     for (std::size_t i = 0; i < stream.size; ++i) {
                         const model::Event& e = stream.events[i];
@@ -195,7 +195,7 @@ TEST(MalformedBlock, IsRefusedOrSafe) {
                         RC_ASSERT(e.context.value < model::kContexts);
                         RC_ASSERT(e.op > model::Op::walk || e.line < shape.lines);
                         const bool interrupt = e.op == model::Op::signal || e.op == model::Op::wait;
-                        RC_ASSERT(!interrupt || e.line < window.signals);
+                        RC_ASSERT(!interrupt || e.line < epoch.signals);
                         RC_ASSERT(e.op != model::Op::after ||
                                   model::Edge::of(e.line).processor < shape.processors);
                         RC_ASSERT(e.awaited == 0 || e.op <= model::Op::pass);

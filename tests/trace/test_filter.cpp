@@ -31,11 +31,11 @@ protected:
         filter = trace::L1Filter(machine(4, 2, model::Policy::lru));
         processors = 4;
     }
-    /// One access in a window of its own: what is left of it.
+    /// One access in a epoch of its own: what is left of it.
     std::vector<Event> left(unsigned processor, Op op, model::Line line, std::uint16_t delta = 1) {
         filter.event(processor, Event{line, delta, 0, op, 0, {}}, 0);
-        filter.end(model::Window(processors));
-        const model::Stream& stream = filter.window().streams[processor];
+        filter.end(model::Epoch(processors));
+        const model::Stream& stream = filter.epoch().streams[processor];
         return {stream.events.begin(), stream.events.begin() + static_cast<std::ptrdiff_t>(stream.size)};
     }
     bool passes(unsigned processor, Op op, model::Line line) { return !left(processor, op, line).empty(); }
@@ -204,16 +204,16 @@ TEST_F(FilterTest, ThePolicyIsTheMachines) {
 
 TEST_F(FilterTest, InstructionsOfAbsorbedEventsAreKept) {
     load(0, X);
-    model::Window window(3);
+    model::Epoch epoch(3);
     for (const std::uint16_t delta : {100, 30'000, 30'000, 30'000}) {
         filter.event(0, Event{X, delta, 0, Op::load, 0, {}}, 0);
     }
     filter.event(0, Event{Y, 7, 0, Op::load, 0, {}}, 0);
     filter.event(0, Event{X, 5, 0, Op::load, 0, {}}, 0);
-    window.streams[0].tail = 30;
-    window.streams[0].ran = true;
-    filter.end(window);
-    const model::Stream& stream = filter.window().streams[0];
+    epoch.streams[0].tail = 30;
+    epoch.streams[0].ran = true;
+    filter.end(epoch);
+    const model::Stream& stream = filter.epoch().streams[0];
     ASSERT_EQ(stream.size, 3U);
     EXPECT_EQ(stream.events[0].op, Op::pass);
     EXPECT_EQ(stream.events[0].delta, 32767);
@@ -228,15 +228,15 @@ TEST_F(FilterTest, InstructionsOfAbsorbedEventsAreKept) {
 /// Numbers of awaited events stay what they are: an absorbed access leaves a pass in its place.
 TEST_F(FilterTest, AwaitedEventsAndEdgesAreKept) {
     load(0, X);
-    const model::Context kernel(model::Privilege::kernel, model::Party::session);
+    const model::Context kernel(model::Privilege::kernel, model::ProcessClass::session);
     filter.event(0, Event{Z, 3, 1, Op::load, 0, {}}, 0);
     filter.event(0, Event{X, 5, 1, Op::load, 0, kernel}, 0);
     filter.event(0, Event{X, 7, 0, Op::load, 0, kernel}, 0);
     filter.event(0, Event{0, 11, 1, Op::pass, 0, {}}, 0);
     filter.event(0, Event{0, 13, 0, Op::pass, 0, {}}, 0);
     filter.event(0, Event{model::Edge{2, 9}.word(), 17, 0, Op::after, 0, {}}, 0);
-    filter.end(model::Window(3));
-    const model::Stream& stream = filter.window().streams[0];
+    filter.end(model::Epoch(3));
+    const model::Stream& stream = filter.epoch().streams[0];
     ASSERT_EQ(stream.size, 4U);
     EXPECT_EQ(stream.events[0].op, Op::load);
     EXPECT_EQ(stream.events[0].line, Z);
@@ -259,8 +259,8 @@ TEST_F(FilterTest, OnlyTheLastOfSplitInstructionsIsAwaited) {
     load(0, X);
     filter.event(0, Event{X, 30'000, 0, Op::load, 0, {}}, 0);
     filter.event(0, Event{X, 30'000, 1, Op::load, 0, {}}, 0);
-    filter.end(model::Window(3));
-    const model::Stream& stream = filter.window().streams[0];
+    filter.end(model::Epoch(3));
+    const model::Stream& stream = filter.epoch().streams[0];
     ASSERT_EQ(stream.size, 2U);
     EXPECT_EQ(stream.events[0].awaited, 0);
     EXPECT_EQ(stream.events[0].delta, 32'767);
@@ -268,47 +268,47 @@ TEST_F(FilterTest, OnlyTheLastOfSplitInstructionsIsAwaited) {
     EXPECT_EQ(stream.events[1].delta, 60'000 - 32'767);
 }
 
-TEST_F(FilterTest, TheRestOfTheWindowSurvives) {
-    model::Window window(3);
-    window.signals = 2;
-    window.idle_before_ns = 77;
-    window.mark = model::Mark::window;
-    window.index = 5;
-    window.instructions = 1234;
-    window.transactions[3] = {8, 1};
-    window.slices.add(70);
-    window.streams[1].runs_on = true;
-    window.streams[2].ran = true;
-    window.streams[2].use(model::Context(4));
-    window.streams[2].instructions[4] = 99;
-    window.streams[2].accesses[4] = {1, 2, 3, 4};
-    window.streams[2].classes[4][1] = 9;
+TEST_F(FilterTest, TheRestOfTheEpochSurvives) {
+    model::Epoch epoch(3);
+    epoch.signals = 2;
+    epoch.idle_before_ns = 77;
+    epoch.mark = model::Mark::interval;
+    epoch.index = 5;
+    epoch.instructions = 1234;
+    epoch.transactions[3] = {8, 1};
+    epoch.slices.add(70);
+    epoch.streams[1].runs_on = true;
+    epoch.streams[2].ran = true;
+    epoch.streams[2].use(model::Context(4));
+    epoch.streams[2].instructions[4] = 99;
+    epoch.streams[2].accesses[4] = {1, 2, 3, 4};
+    epoch.streams[2].classes[4][1] = 9;
     filter.event(2, Event{1, 10, 0, Op::signal, 0, {}}, 0);
     filter.event(2, Event{0, 20, 0, Op::wait, 0, {}}, 0);
-    filter.end(window);
-    const model::Window& w = filter.window();
+    filter.end(epoch);
+    const model::Epoch& w = filter.epoch();
     EXPECT_TRUE(w.placed);
     EXPECT_EQ(w.signals, 2U);
     EXPECT_EQ(w.idle_before_ns, 77U);
-    EXPECT_EQ(w.mark, model::Mark::window);
+    EXPECT_EQ(w.mark, model::Mark::interval);
     EXPECT_EQ(w.index, 5U);
     EXPECT_EQ(w.instructions, 1234U);
-    EXPECT_EQ(w.transactions, window.transactions);
-    EXPECT_EQ(w.slices, window.slices);
+    EXPECT_EQ(w.transactions, epoch.transactions);
+    EXPECT_EQ(w.slices, epoch.slices);
     EXPECT_FALSE(w.streams[0].ran);
     EXPECT_TRUE(w.streams[1].runs_on);
     EXPECT_TRUE(w.streams[2].ran);
-    EXPECT_EQ(w.streams[2].instructions, window.streams[2].instructions);
-    EXPECT_EQ(w.streams[2].accesses, window.streams[2].accesses);
-    EXPECT_EQ(w.streams[2].classes, window.streams[2].classes);
+    EXPECT_EQ(w.streams[2].instructions, epoch.streams[2].instructions);
+    EXPECT_EQ(w.streams[2].accesses, epoch.streams[2].accesses);
+    EXPECT_EQ(w.streams[2].classes, epoch.streams[2].classes);
     ASSERT_EQ(w.streams[2].size, 2U);
     EXPECT_EQ(w.streams[2].events[0].op, Op::signal);
     EXPECT_EQ(w.streams[2].events[0].line, 1U);
     EXPECT_EQ(w.streams[2].events[1].op, Op::wait);
     EXPECT_EQ(w.streams[2].events[1].delta, 20);
 
-    filter.end(model::Window(3));
-    EXPECT_EQ(filter.window().streams[2].size, 0U) << "the next window begins empty";
+    filter.end(model::Epoch(3));
+    EXPECT_EQ(filter.epoch().streams[2].size, 0U) << "the next window begins empty";
 }
 
 }  // namespace s80::test

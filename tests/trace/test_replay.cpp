@@ -10,13 +10,13 @@
 #include "capture_file.h"
 #include "checkpoint/state_file.h"
 #include "coherence/protocol.h"
+#include "epochs.h"
 #include "model/drawn_epoch.h"
 #include "model/ordered_epoch.h"
 #include "observe/snapshot.h"
-#include "timing/player.h"
+#include "timing/merger.h"
 #include "trace/filter.h"
 #include "trace/read_ahead.h"
-#include "windows.h"
 
 namespace s80::test {
 
@@ -54,31 +54,31 @@ public:
           machine_(machine),
           hierarchy_(machine, model::Protocol::load(protocol_file()), kLines) {}
 
-    void play(const std::vector<model::Window>& windows, const std::string& state = "") {
+    void play(const std::vector<model::Epoch>& epochs, const std::string& state = "") {
         model::SnapshotWriter snapshots(folder_ / "live.jsonl", hierarchy_);
         trace::L1Filter filter(machine_);
         trace::Header header = header_for(false, machine_.processors, kLines);
         header.state = state;
         trace::Writer full(folder_ / "full.s80c", header);
         trace::Writer filtered(folder_ / "filtered.s80c", header_for(true, machine_.processors, kLines));
-        player_.observe(filter);
-        for (const model::Window& window : windows) {
-            player_.play(window);
-            snapshots.write(window, player_, hierarchy_.stats());
-            full.write(window);
-            filtered.write(filter.window());
+        merger_.observe(filter);
+        for (const model::Epoch& epoch : epochs) {
+            merger_.play(epoch);
+            snapshots.write(epoch, merger_, hierarchy_.stats());
+            full.write(epoch);
+            filtered.write(filter.epoch());
         }
         full.close();
         filtered.close();
     }
     model::Hierarchy& hierarchy() { return hierarchy_; }
-    model::Player& player() { return player_; }
+    model::TimingMerger& merger() { return merger_; }
 
 private:
     const Folder& folder_;
     model::Machine machine_;
     model::Hierarchy hierarchy_;
-    model::Player player_{hierarchy_};
+    model::TimingMerger merger_{hierarchy_};
 };
 
 replay::Result replayed(const Folder& folder, const char* capture, const char* read_ahead = "no") {
@@ -103,7 +103,7 @@ TEST(Replay, OfAFullCaptureWritesTheSameBytes) {
     EXPECT_TRUE(rc::check([](std::uint32_t seed) {
         const Folder folder;
         Live live(folder, model::Machine::parse(kMachine, "the test's machine"));
-        live.play(RandomWindows(seed, {.lines = 512, .windows = 20}).all());
+        live.play(RandomEpochs(seed, {.lines = 512, .epochs = 20}).all());
         const auto result = replayed(folder, "full.s80c");
         RC_ASSERT(same_text(folder / "snapshots.jsonl", folder / "live.jsonl"));
         RC_ASSERT(result.accesses == live.hierarchy().stats().sum(model::Stat::accesses));
@@ -116,14 +116,14 @@ TEST(Replay, OfAFullCaptureWritesTheSameBytes) {
 TEST(Replay, OfARestoredRunBeginsWithItsCaches) {
     const Folder folder;
     const model::Machine machine = model::Machine::parse(kMachine, "the test's machine");
-    auto windows = RandomWindows(3, {.lines = 512, .windows = 40}).all();
-    windows[19].mark = model::Mark::window;  // a capture ends with a mark
+    auto epochs = RandomEpochs(3, {.lines = 512, .epochs = 40}).all();
+    epochs[19].mark = model::Mark::interval;  // a capture ends with a mark
     Live before(folder, machine);
-    before.play({windows.begin(), windows.begin() + 20});
-    model::save_state(folder / "state", before.hierarchy(), before.player(), {});
+    before.play({epochs.begin(), epochs.begin() + 20});
+    model::save_state(folder / "state", before.hierarchy(), before.merger(), {});
     Live live(folder, machine);
-    model::load_state(folder / "state", live.hierarchy(), live.player());
-    live.play({windows.begin() + 20, windows.end()}, text(folder / "state"));
+    model::load_state(folder / "state", live.hierarchy(), live.merger());
+    live.play({epochs.begin() + 20, epochs.end()}, text(folder / "state"));
     replayed(folder, "full.s80c");
     EXPECT_TRUE(same_text(folder / "snapshots.jsonl", folder / "live.jsonl"));
 }
@@ -131,7 +131,7 @@ TEST(Replay, OfARestoredRunBeginsWithItsCaches) {
 TEST(Replay, LeavesNothingPartial) {
     const Folder folder;
     Live live(folder, model::Machine::parse(kMachine, "the test's machine"));
-    live.play(RandomWindows(3, {.lines = 512, .windows = 5}).all());
+    live.play(RandomEpochs(3, {.lines = 512, .epochs = 5}).all());
     std::string bytes = text(folder / "full.s80c");
     bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
     std::ofstream(folder / "full.s80c", std::ios::binary) << bytes;
@@ -144,20 +144,20 @@ TEST(Replay, LeavesNothingPartial) {
 TEST(Replay, EndsTheReaderWithThePlayer) {
     const Folder folder;
     write_capture(folder / "full.s80c", header_for(false, 3, kLines),
-                  RandomWindows(3, {.lines = 512, .windows = 100}).all());
+                  RandomEpochs(3, {.lines = 512, .epochs = 100}).all());
     trace::Reader reader(folder / "full.s80c");
-    model::Window window(3);
+    model::Epoch epoch(3);
     trace::ReadAhead ahead(reader);
-    EXPECT_TRUE(ahead.next(window));  // the reader waits with a full ring when the scope ends
+    EXPECT_TRUE(ahead.next(epoch));  // the reader waits with a full ring when the scope ends
 }
 
 namespace {
 
 /// Two epochs, each with a part of the accesses.
-std::vector<model::Window> epochs_of(const std::vector<model::test::Access>& executed) {
+std::vector<model::Epoch> epochs_of(const std::vector<model::test::Access>& executed) {
     const auto middle = executed.begin() + static_cast<std::ptrdiff_t>(executed.size() / 2);
-    std::vector<model::Window> epochs{model::test::epoch_of({executed.begin(), middle}, 3),
-                                      model::test::epoch_of({middle, executed.end()}, 3)};
+    std::vector<model::Epoch> epochs{model::test::epoch_of({executed.begin(), middle}, 3),
+                                     model::test::epoch_of({middle, executed.end()}, 3)};
     epochs.back().mark = model::Mark::measure_end;
     return epochs;
 }
@@ -166,11 +166,11 @@ std::vector<model::Window> epochs_of(const std::vector<model::test::Access>& exe
 std::size_t played_in_order(const std::string& path, const model::Machine& machine,
                             const std::vector<model::test::Access>& executed) {
     model::Hierarchy hierarchy(machine, model::Protocol::load(protocol_file()), kLines);
-    model::Player player(hierarchy);
+    model::TimingMerger merger(hierarchy);
     model::test::PlayedOrder order;
-    player.observe(order);
-    for (const model::Window& window : read_capture(path)) {
-        player.play(window);
+    merger.observe(order);
+    for (const model::Epoch& epoch : read_capture(path)) {
+        merger.play(epoch);
     }
     const auto violation = order.violation(executed);
     RC_LOG() << path << ": " << violation.value_or("");
@@ -205,7 +205,7 @@ TEST(Replay, OfAFilteredCaptureKeepsAnEdgeToAnAbsorbedAccess) {
                                                     {1, 5, Op::load, 1}};
     const Folder folder;
     Live live(folder, model::Machine::parse(kMachine, "the test's machine"));
-    model::Window epoch = model::test::epoch_of(executed, 3);
+    model::Epoch epoch = model::test::epoch_of(executed, 3);
     epoch.mark = model::Mark::measure_end;
     live.play({epoch});
     const auto filtered = read_capture(folder / "filtered.s80c");
@@ -218,31 +218,31 @@ TEST(Replay, OfAFilteredCaptureKeepsAnEdgeToAnAbsorbedAccess) {
     EXPECT_EQ(stream.events[2].op, Op::store);
     model::Hierarchy hierarchy(model::Machine::parse(kMachine, "the test's machine"),
                                model::Protocol::load(protocol_file()), kLines);
-    model::Player player(hierarchy);
-    player.play(filtered[0]);
+    model::TimingMerger merger(hierarchy);
+    merger.play(filtered[0]);
     EXPECT_EQ(hierarchy.stats().sum(model::Stat::order_waits),
               live.hierarchy().stats().sum(model::Stat::order_waits));
-    EXPECT_EQ(player.clock_ns(), live.player().clock_ns());
+    EXPECT_EQ(merger.clock_ns(), live.merger().clock_ns());
 }
 
-/// One processor runs in each window: the order of the accesses is that of the windows, whatever they cost,
+/// One processor runs in each epoch: the order of the accesses is that of the epochs, whatever they cost,
 /// so a run and a replay have the same.
-std::vector<model::Window> one_processor_each(std::uint32_t seed, unsigned processors) {
+std::vector<model::Epoch> one_processor_each(std::uint32_t seed, unsigned processors) {
     const Shape shape{.processors = processors,
                       .lines = 64,
-                      .windows = 60,
+                      .epochs = 60,
                       .events = 120,
                       .interrupts = false,
                       .edges = false};
-    auto windows = RandomWindows(seed, shape).all();
-    for (std::size_t w = 0; w < windows.size(); ++w) {
+    auto epochs = RandomEpochs(seed, shape).all();
+    for (std::size_t w = 0; w < epochs.size(); ++w) {
         for (std::size_t p = 0; p < processors; ++p) {
             if (p != w % processors) {
-                windows[w].streams[p] = model::Stream{};
+                epochs[w].streams[p] = model::Stream{};
             }
         }
     }
-    return windows;
+    return epochs;
 }
 
 /// Without evictions from the L2s all that happens there is in the filtered capture. (An L1 of the machine
@@ -250,14 +250,14 @@ std::vector<model::Window> one_processor_each(std::uint32_t seed, unsigned proce
 void expect_same_in_the_l2s(model::Machine machine, std::uint32_t seed) {
     using enum model::Stat;
     machine.l2 = {16384, 4};  // twice the lines that are used
-    const auto windows = one_processor_each(seed, machine.processors);
+    const auto epochs = one_processor_each(seed, machine.processors);
     const Folder folder;
     Live live(folder, machine);
-    live.play(windows);
+    live.play(epochs);
     model::Hierarchy hierarchy(machine, model::Protocol::load(protocol_file()), kLines);
-    model::Player player(hierarchy);
-    for (const model::Window& window : read_capture(folder / "filtered.s80c")) {
-        player.play(window);
+    model::TimingMerger merger(hierarchy);
+    for (const model::Epoch& epoch : read_capture(folder / "filtered.s80c")) {
+        merger.play(epoch);
     }
     for (const model::Stat stat :
          {l2_misses, miss_source, fills, upgrades, stores_found_e, e_to_m, e_downgraded, e_evicted,

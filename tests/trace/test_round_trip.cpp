@@ -6,15 +6,15 @@
 #include <numeric>
 
 #include "capture_file.h"
-#include "windows.h"
+#include "epochs.h"
 
 namespace s80::test {
 
 namespace {
 
+using model::Epoch;
 using model::Mark;
 using model::Stream;
-using model::Window;
 
 void expect_same_events(const Stream& a, const Stream& b) {
     RC_ASSERT(a.ran == b.ran);
@@ -31,7 +31,7 @@ void expect_same_events(const Stream& a, const Stream& b) {
     }
 }
 
-void expect_same(const Window& a, const Window& b) {
+void expect_same(const Epoch& a, const Epoch& b) {
     RC_ASSERT(a.placed == b.placed);
     RC_ASSERT(a.signals == b.signals);
     RC_ASSERT(a.idle_before_ns == b.idle_before_ns);
@@ -46,9 +46,9 @@ void expect_same(const Window& a, const Window& b) {
     }
 }
 
-/// The counters of all windows since the last mark are those of the window with the mark; the others have
+/// The counters of all epochs since the last mark are those of the epoch with the mark; the others have
 /// none.
-void expect_counts_at_marks(const std::vector<Window>& written, const std::vector<Window>& read) {
+void expect_counts_at_marks(const std::vector<Epoch>& written, const std::vector<Epoch>& read) {
     std::vector<Stream> sums(written[0].streams.size());
     for (std::size_t w = 0; w < written.size(); ++w) {
         const bool marked = written[w].mark != Mark::none;
@@ -68,7 +68,7 @@ void expect_counts_at_marks(const std::vector<Window>& written, const std::vecto
 
 }  // namespace
 
-TEST(RoundTrip, WindowsComeBackAsTheyWere) {
+TEST(RoundTrip, EpochsComeBackAsTheyWere) {
     EXPECT_TRUE(rc::check([](std::uint32_t seed, bool placed) {
         const auto processors = *rc::gen::inRange(1U, 19U);
         // All widths of lines occur.
@@ -78,15 +78,15 @@ TEST(RoundTrip, WindowsComeBackAsTheyWere) {
         shape.lines = lines;
         shape.placed = placed;
         shape.ways = 16;
-        const auto windows = RandomWindows(seed, shape).all();
+        const auto epochs = RandomEpochs(seed, shape).all();
         const TemporaryFile file;
-        write_capture(file.path(), header_for(placed, processors, lines), windows);
+        write_capture(file.path(), header_for(placed, processors, lines), epochs);
         const auto read = read_capture(file.path());
-        RC_ASSERT(read.size() == windows.size());
-        for (std::size_t w = 0; w < windows.size(); ++w) {
-            expect_same(windows[w], read[w]);
+        RC_ASSERT(read.size() == epochs.size());
+        for (std::size_t w = 0; w < epochs.size(); ++w) {
+            expect_same(epochs[w], read[w]);
         }
-        expect_counts_at_marks(windows, read);
+        expect_counts_at_marks(epochs, read);
     }));
 }
 
@@ -94,8 +94,8 @@ TEST(RoundTrip, HeaderStateAndTotals) {
     const TemporaryFile file;
     trace::Header header = header_for(true);
     header.state.assign(100'000, 'x');
-    const auto windows = RandomWindows(7, {.placed = true}).all();
-    write_capture(file.path(), header, windows);
+    const auto epochs = RandomEpochs(7, {.placed = true}).all();
+    write_capture(file.path(), header, epochs);
     const trace::Reader reader(file.path());
     EXPECT_EQ(reader.header().form, trace::Form::filtered);
     EXPECT_EQ(reader.header().processors, 3U);
@@ -105,11 +105,11 @@ TEST(RoundTrip, HeaderStateAndTotals) {
     EXPECT_EQ(reader.header().origin, R"({"experiment":"test"})");
     EXPECT_EQ(reader.header().state, header.state);
     trace::Totals expected;
-    expected.windows = windows.size();
-    expected.last = windows.back().instructions;
+    expected.epochs = epochs.size();
+    expected.last = epochs.back().instructions;
     expected.instructions = expected.last - 1000;
-    for (const Window& window : windows) {
-        for (const Stream& stream : window.streams) {
+    for (const Epoch& epoch : epochs) {
+        for (const Stream& stream : epoch.streams) {
             expected.events += stream.size;
             for (const auto& kinds : stream.accesses) {
                 expected.accesses += std::accumulate(kinds.begin(), kinds.end(), std::uint64_t{0});
@@ -121,40 +121,40 @@ TEST(RoundTrip, HeaderStateAndTotals) {
 
 TEST(RoundTrip, ManyBlocks) {
     const TemporaryFile file;
-    const Shape shape{.processors = 18, .lines = 1'000'000, .windows = 300, .events = 400};
-    const auto windows = RandomWindows(11, shape).all();
-    write_capture(file.path(), header_for(false, 18, shape.lines), windows);
+    const Shape shape{.processors = 18, .lines = 1'000'000, .epochs = 300, .events = 400};
+    const auto epochs = RandomEpochs(11, shape).all();
+    write_capture(file.path(), header_for(false, 18, shape.lines), epochs);
     const auto read = read_capture(file.path());
-    ASSERT_EQ(read.size(), windows.size());
+    ASSERT_EQ(read.size(), epochs.size());
     EXPECT_GT(std::filesystem::file_size(file.path()), 2U << 20);
-    for (std::size_t w = 0; w < windows.size(); ++w) {
-        EXPECT_NO_THROW(expect_same(windows[w], read[w])) << "window " << w;
+    for (std::size_t w = 0; w < epochs.size(); ++w) {
+        EXPECT_NO_THROW(expect_same(epochs[w], read[w])) << "window " << w;
     }
 }
 
 TEST(RoundTrip, MachineWithAsManyProcessorsAsTheProgramHas) {
     const TemporaryFile file;
-    const Shape shape{.processors = model::kMaxCores, .lines = 1'000'000, .windows = 20, .events = 40};
-    const auto windows = RandomWindows(11, shape).all();
-    write_capture(file.path(), header_for(false, model::kMaxCores, shape.lines), windows);
+    const Shape shape{.processors = model::kMaxCores, .lines = 1'000'000, .epochs = 20, .events = 40};
+    const auto epochs = RandomEpochs(11, shape).all();
+    write_capture(file.path(), header_for(false, model::kMaxCores, shape.lines), epochs);
     const auto read = read_capture(file.path());
-    ASSERT_EQ(read.size(), windows.size());
-    for (std::size_t w = 0; w < windows.size(); ++w) {
-        EXPECT_NO_THROW(expect_same(windows[w], read[w])) << "window " << w;
+    ASSERT_EQ(read.size(), epochs.size());
+    for (std::size_t w = 0; w < epochs.size(); ++w) {
+        EXPECT_NO_THROW(expect_same(epochs[w], read[w])) << "window " << w;
     }
 }
 
-TEST(RoundTrip, NothingBehindTheLastWindow) {
+TEST(RoundTrip, NothingBehindTheLastEpoch) {
     const TemporaryFile file;
-    write_capture(file.path(), header_for(false), RandomWindows(1, {.windows = 1}).all());
+    write_capture(file.path(), header_for(false), RandomEpochs(1, {.epochs = 1}).all());
     trace::Reader reader(file.path());
-    Window window(3);
-    EXPECT_TRUE(reader.next(window));
-    EXPECT_FALSE(reader.next(window));
-    EXPECT_FALSE(reader.next(window));
+    Epoch epoch(3);
+    EXPECT_TRUE(reader.next(epoch));
+    EXPECT_FALSE(reader.next(epoch));
+    EXPECT_FALSE(reader.next(epoch));
 }
 
-TEST(RoundTrip, ACaptureWithoutWindowsIsWhole) {
+TEST(RoundTrip, ACaptureWithoutEpochsIsWhole) {
     const TemporaryFile file;
     write_capture(file.path(), header_for(false), {});
     EXPECT_TRUE(read_capture(file.path()).empty());

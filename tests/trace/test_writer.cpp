@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "capture_file.h"
-#include "windows.h"
+#include "epochs.h"
 
 namespace s80::test {
 
@@ -17,13 +17,13 @@ protected:
 
     TemporaryFile file;
     std::string partial = file.path() + ".partial";
-    std::vector<model::Window> windows = RandomWindows(3, {}).all();
+    std::vector<model::Epoch> epochs = RandomEpochs(3, {}).all();
 };
 
 TEST_F(WriterTest, TheNameComesWithTheEnd) {
     trace::Writer writer(file.path(), header_for(false));
-    for (const auto& window : windows) {
-        writer.write(window);
+    for (const auto& epoch : epochs) {
+        writer.write(epoch);
     }
     EXPECT_FALSE(fs::exists(file.path()));
     EXPECT_TRUE(fs::exists(partial));
@@ -35,7 +35,7 @@ TEST_F(WriterTest, TheNameComesWithTheEnd) {
 TEST_F(WriterTest, WhatIsNotClosedIsRemoved) {
     {
         trace::Writer writer(file.path(), header_for(false));
-        writer.write(windows[0]);
+        writer.write(epochs[0]);
     }
     EXPECT_FALSE(fs::exists(file.path()));
     EXPECT_FALSE(fs::exists(partial));
@@ -49,23 +49,23 @@ TEST_F(WriterTest, AnUnwritablePathIsNamed) {
 TEST_F(WriterTest, AFullDiskIsTold) {
     // Every write to /dev/full fails; it cannot be renamed, so the link to it stays what it is.
     fs::create_symlink("/dev/full", partial);
-    const std::string sentence = error_of([&] { write_capture(file.path(), header_for(false), windows); });
+    const std::string sentence = error_of([&] { write_capture(file.path(), header_for(false), epochs); });
     EXPECT_NE(sentence.find("No space left on device"), std::string::npos) << sentence;
     EXPECT_FALSE(fs::exists(file.path()));
 }
 
-TEST_F(WriterTest, WindowsOfAnotherCaptureAreRefused) {
+TEST_F(WriterTest, EpochsOfAnotherCaptureAreRefused) {
     trace::Writer writer(file.path(), header_for(false));
-    model::Window placed(3);
+    model::Epoch placed(3);
     placed.placed = true;
     EXPECT_NE(error_of([&] { writer.write(placed); }), "");
-    EXPECT_NE(error_of([&] { writer.write(model::Window(4)); }), "");
+    EXPECT_NE(error_of([&] { writer.write(model::Epoch(4)); }), "");
 }
 
-TEST_F(WriterTest, TheLastWindowNeedsAMark) {
+TEST_F(WriterTest, TheLastEpochNeedsAMark) {
     trace::Writer writer(file.path(), header_for(false));
-    windows[0].mark = model::Mark::none;
-    writer.write(windows[0]);
+    epochs[0].mark = model::Mark::none;
+    writer.write(epochs[0]);
     EXPECT_NE(error_of([&] { writer.close(); }).find("mark"), std::string::npos);
 }
 

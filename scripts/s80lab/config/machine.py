@@ -22,7 +22,7 @@ GUEST_PROCESSORS = 32  # of a guest in QEMU, with the plugin
 TLB_ENTRIES = 1024
 SERVICE, BANKS = 1_000_000, 1024
 LARGEST_CLOCK_SHIFT = 10  # as in src/plugin/arguments.cpp
-# The model stores cycles per instruction in units of 1/256 (src/timing/player.cpp).
+# The model stores cycles per instruction in units of 1/256 (src/timing/merger.cpp).
 LEAST_CPI, MOST_CPI = 0.01, 1_000_000
 LEAST_HZ, MOST_HZ = 1_000, 10**12
 Cycles = Annotated[int, Field(ge=0, le=COUNTED)]

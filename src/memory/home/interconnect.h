@@ -25,7 +25,7 @@ public:
         }
         now_ = moment;
     }
-    /// An epoch (`Window`) has ended. Its evicted blocks are written back. No later request has a time before
+    /// An epoch has ended. Its evicted blocks are written back. No later request has a time before
     /// `before`.
     void forget(std::int64_t before, Statistics& stats);
 

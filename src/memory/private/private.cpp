@@ -63,10 +63,10 @@ Block PrivateCaches::fill(const Access& a, Home& home, Outcome& outcome) {
     Block block;
     change(block, next);
     block.entered_in_e = entered == StateClass::E;
-    const Party party = a.context.party();
-    block.party = static_cast<std::uint8_t>(party) & 7;
-    ++parts_.stats.fill(a.core, party, a.kind, entered);
-    parts_.stats.party(Stat::e_resident, a.core, party) += block.entered_in_e ? 1U : 0U;
+    const ProcessClass process_class = a.context.process_class();
+    block.process_class = static_cast<std::uint8_t>(process_class) & 7;
+    ++parts_.stats.fill(a.core, process_class, a.kind, entered);
+    parts_.stats.process_class(Stat::e_resident, a.core, process_class) += block.entered_in_e ? 1U : 0U;
     return block;
 }
 
@@ -201,9 +201,9 @@ void PrivateCaches::protect_l1d(unsigned core, Line line, const Block& block) co
 /// Called before a block leaves its state: settles what became of a block that entered in E.
 void PrivateCaches::leave_e(unsigned core, Block& block, Stat why) {
     if (block.entered_in_e) {
-        const auto party = static_cast<Party>(block.party);
-        ++parts_.stats.party(why, core, party);
-        --parts_.stats.party(Stat::e_resident, core, party);
+        const auto process_class = static_cast<ProcessClass>(block.process_class);
+        ++parts_.stats.process_class(why, core, process_class);
+        --parts_.stats.process_class(Stat::e_resident, core, process_class);
         block.entered_in_e = false;
     }
 }

@@ -15,8 +15,8 @@ constexpr unsigned kProcessors = 2;
 
 /// Two processors with every kind of event. The second sleeps until the first wakes it; then they store to
 /// one line in turn.
-model::Window window(bool placed, bool last) {
-    model::Window w(kProcessors);
+model::Epoch epoch(bool placed, bool last) {
+    model::Epoch w(kProcessors);
     w.placed = placed;
     w.signals = 1;
     w.idle_before_ns = last ? 1000 : 0;
@@ -26,7 +26,7 @@ model::Window window(bool placed, bool last) {
     const auto add = [&](unsigned processor, model::Op op, model::Line line, std::uint16_t delta,
                          unsigned way, bool awaited = false) {
         model::Event event{line, delta, awaited, op, static_cast<std::uint8_t>(placed ? way : 0), {}};
-        event.context = model::Context(model::Privilege::kernel, model::Party::session);
+        event.context = model::Context(model::Privilege::kernel, model::ProcessClass::session);
         w.streams[processor].events.push_back(event);
         w.streams[processor].size += 1;
     };
@@ -53,8 +53,8 @@ model::Window window(bool placed, bool last) {
 }
 
 /// The first processor runs without an event.
-model::Window without_events() {
-    model::Window w = window(true, true);
+model::Epoch without_events() {
+    model::Epoch w = epoch(true, true);
     w.signals = 0;
     w.streams[0].size = 0;
     w.streams[1].ran = false;
@@ -63,7 +63,7 @@ model::Window without_events() {
 }
 
 void write(const std::string& path, trace::Form form, const std::string& state,
-           const std::vector<model::Window>& windows) {
+           const std::vector<model::Epoch>& epochs) {
     trace::Header header;
     header.form = form;
     header.processors = kProcessors;
@@ -73,7 +73,7 @@ void write(const std::string& path, trace::Form form, const std::string& state,
     header.origin = "{}";
     header.state = state;
     trace::Writer writer(path, header);
-    for (const model::Window& w : windows) {
+    for (const model::Epoch& w : epochs) {
         writer.write(w);
     }
     writer.close();
@@ -96,8 +96,8 @@ int main(int argc, char** argv) {
     }
     try {
         const std::string folder = argv[1];
-        const std::vector full{window(false, false), window(false, true)};
-        const std::vector filtered{window(true, false), window(true, true)};
+        const std::vector full{epoch(false, false), epoch(false, true)};
+        const std::vector filtered{epoch(true, false), epoch(true, true)};
         write(folder + "/full.s80c", trace::Form::full, "", full);
         write(folder + "/full-with-state.s80c", trace::Form::full, "state", full);
         write(folder + "/filtered.s80c", trace::Form::filtered, "", filtered);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// libFuzzer: any bytes as a capture. The reader gives windows or throws model::Error, and the windows that it
+// libFuzzer: any bytes as a capture. The reader gives epochs or throws model::Error, and the epochs that it
 // gives can be played on a machine with the capture's processors and memory.
 #include <cstring>
 
 #include "fuzz/capture_blocks.h"
 #include "fuzz/memory_file.h"
-#include "timing/player.h"
+#include "timing/merger.h"
 #include "trace/reader.h"
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
@@ -22,7 +22,7 @@ model::Machine machine(unsigned processors) {
     m.processors = processors;
     m.clock_hz = 1'000'000'000;
     m.line_bytes = 64;
-    m.l1i = m.l1d = {256, 2};  // a placed window may name others
+    m.l1i = m.l1d = {256, 2};  // a placed epoch may name others
     m.l2 = {4096, 4};
     m.check("the fuzzer");
     return m;
@@ -32,26 +32,26 @@ void read(const std::string& path) {
     static const auto protocol = model::Protocol::load(S80_PROTOCOLS "/moesi.toml");
     trace::Reader reader(path);
     const trace::Header& header = reader.header();
-    model::Window window(header.processors);
+    model::Epoch epoch(header.processors);
     if (header.lines > kMostLines) {
-        while (reader.next(window)) {
+        while (reader.next(epoch)) {
         }
         return;
     }
     model::Hierarchy hierarchy(machine(header.processors), protocol, header.lines);
-    model::Player player(hierarchy);
-    while (reader.next(window)) {
-        player.play(window);
+    model::TimingMerger merger(hierarchy);
+    while (reader.next(epoch)) {
+        merger.play(epoch);
     }
 }
 
 /// One of the values that a mutation should not have to find by chance.
 void mutate_header(trace::BlockHeader& header, unsigned choice, unsigned seed) {
     switch (choice) {
-        case 0: header.windows = seed % 5; break;
-        case 1: header.first_window = seed % 5; break;
+        case 0: header.epochs = seed % 5; break;
+        case 1: header.first_epoch = seed % 5; break;
         case 2: header.type = trace::BlockType::state; break;
-        case 3: header.type = trace::BlockType::windows; break;
+        case 3: header.type = trace::BlockType::epochs; break;
         default: break;
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "timing/player.h"
+#include "timing/merger.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@ namespace s80::model {
 namespace {
 
 constexpr std::int64_t kNotSent = std::numeric_limits<std::int64_t>::min();
-/// Events of a stream between a prefetch and its use in a placed window; there of the bus's side; and of the
+/// Events of a stream between a prefetch and its use in a placed epoch; there of the bus's side; and of the
 /// events themselves.
 constexpr std::ptrdiff_t kAhead = 4;
 constexpr std::ptrdiff_t kBusAhead = 1;
@@ -23,7 +23,7 @@ constexpr std::uint64_t kRememberedCycles = 160'000;
 
 }  // namespace
 
-Player::Player(Hierarchy& hierarchy)
+TimingMerger::TimingMerger(Hierarchy& hierarchy)
     : hierarchy_(hierarchy),
       cpi_(std::llround(hierarchy.machine().base_cpi * kUnit)),
       shared_cpi_(std::llround(hierarchy.machine().base_cpi * kUnit / hierarchy.machine().issue_share)),
@@ -38,26 +38,26 @@ Player::Player(Hierarchy& hierarchy)
       awaited_(hierarchy.machine().processors),
       awaited_before_(hierarchy.machine().processors) {}
 
-std::int64_t Player::longest_lead_ns(const Machine& machine) {
+std::int64_t TimingMerger::longest_lead_ns(const Machine& machine) {
     return TimeRules::longest_lead_cycles(machine) * 1'000'000 /
            static_cast<std::int64_t>(machine.clock_hz / 1000);
 }
 
-std::uint64_t Player::clock_ns() const {
+std::uint64_t TimingMerger::clock_ns() const {
     __extension__ typedef unsigned __int128 Wide;  // cycles times 10^9 outgrow 64 bits after a minute
     const auto ns = static_cast<Wide>(cycles_) * 1'000'000'000U /
                     (static_cast<Wide>(hierarchy_.machine().clock_hz) * kUnit);
     return idle_ns_ + static_cast<std::uint64_t>(ns);
 }
 
-void Player::set_clock(const Clock& clock) {
+void TimingMerger::set_clock(const Clock& clock) {
     cycles_ = clock.cycles;
     idle_ns_ = clock.idle_ns;
     paces_ = clock.paces;
     base_ = clock.base;
 }
 
-std::vector<std::uint64_t> Player::state() const {
+std::vector<std::uint64_t> TimingMerger::state() const {
     std::vector<std::uint64_t> words{cycles_, idle_ns_};
     for (const Pace& pace : paces_) {
         words.insert(words.end(), {pace.busy, pace.instructions, static_cast<std::uint64_t>(pace.lead)});
@@ -66,7 +66,7 @@ std::vector<std::uint64_t> Player::state() const {
     return words;
 }
 
-std::span<const std::uint64_t> Player::set_state(std::span<const std::uint64_t> words) {
+std::span<const std::uint64_t> TimingMerger::set_state(std::span<const std::uint64_t> words) {
     if (words.size() < state().size()) {
         throw Error("holds an array of another size");
     }
@@ -84,39 +84,39 @@ std::span<const std::uint64_t> Player::set_state(std::span<const std::uint64_t> 
     return {at, words.end()};
 }
 
-void Player::play(const Window& window) {
-    begin(window);
+void TimingMerger::play(const Epoch& epoch) {
+    begin(epoch);
     for (Observer* const observer : observers_) {
-        observer->begin(window);
+        observer->begin(epoch);
     }
     if (!observers_.empty()) {
-        window.placed ? merge<true, true>() : merge<false, true>();
+        epoch.placed ? merge<true, true>() : merge<false, true>();
     } else {
-        window.placed ? merge<true, false>() : merge<false, false>();
+        epoch.placed ? merge<true, false>() : merge<false, false>();
     }
     if (std::any_of(cursors_.begin(), cursors_.end(), [](const Cursor& c) { return c.blocked(); })) {
         throw Error(
             "a processor waits for an interrupt that was never sent or for an access that was never played: "
             "the recorded epoch is corrupt");
     }
-    advance(window);
-    count(window);
+    advance(epoch);
+    count(epoch);
     for (Observer* const observer : observers_) {
-        observer->end(window);
+        observer->end(epoch);
     }
 }
 
-void Player::begin(const Window& window) {
-    idle_ns_ += window.idle_before_ns;
+void TimingMerger::begin(const Epoch& epoch) {
+    idle_ns_ += epoch.idle_before_ns;
     cursors_.clear();
-    turns_.clear();
-    sent_.assign(window.signals, kNotSent);
+    clock_queue_.clear();
+    sent_.assign(epoch.signals, kNotSent);
     awaited_before_.swap(awaited_);
     for (auto& times : awaited_) {
         times.clear();
     }
-    for (unsigned p = 0; p < window.streams.size(); ++p) {
-        const Stream& stream = window.streams[p];
+    for (unsigned p = 0; p < epoch.streams.size(); ++p) {
+        const Stream& stream = epoch.streams[p];
         Cursor cursor;
         cursor.core = p / threads_per_core_;
         cursor.runs_on = stream.runs_on;
@@ -128,9 +128,9 @@ void Player::begin(const Window& window) {
             cursor.at = stream.events.data();
             cursor.end = cursor.at + stream.size;
             cursor.tail = stream.tail;
-            turns_.add(p, cursor.clock);
+            clock_queue_.add(p, cursor.clock);
             const Event* const soon = cursor.at + std::min(kAhead, cursor.end - cursor.at);
-            for (const Event* e = cursor.at; window.placed && e != soon; ++e) {
+            for (const Event* e = cursor.at; epoch.placed && e != soon; ++e) {
                 hierarchy_.host_prefetch(cursor.core, e->line, e->kind());
             }
         }
@@ -140,29 +140,29 @@ void Player::begin(const Window& window) {
 
 /// Always goes on with the processor whose clock is lowest, until it is a quantum ahead of the next.
 template <bool kPlaced, bool kObserved, bool kShared>
-void Player::turns() {
-    while (!turns_.empty()) {
-        const unsigned p = turns_.take();
-        run<kPlaced, kObserved, kShared>(p, turns_.next() + quantum_);
+void TimingMerger::turns() {
+    while (!clock_queue_.empty()) {
+        const unsigned p = clock_queue_.take();
+        run<kPlaced, kObserved, kShared>(p, clock_queue_.next() + quantum_);
         const Cursor& cursor = cursors_[p];
         if (!cursor.done && !cursor.blocked()) {
-            turns_.add(p, std::max(cursor.turn, cursor.clock));
+            clock_queue_.add(p, std::max(cursor.turn, cursor.clock));
         }
     }
 }
 
 template <bool kPlaced, bool kObserved>
-void Player::merge() {
+void TimingMerger::merge() {
     shared_cpi_ != cpi_ ? turns<kPlaced, kObserved, true>() : turns<kPlaced, kObserved, false>();
 }
 
 /// How long an instruction takes that begins then. Only two threads share a core.
 template <bool kShared>
-inline std::int64_t Player::cpi_at(unsigned processor, std::int64_t moment) const {
+inline std::int64_t TimingMerger::cpi_at(unsigned processor, std::int64_t moment) const {
     return kShared && cursors_[processor ^ 1U].issues(moment) ? shared_cpi_ : cpi_;
 }
 
-void Player::wait_for_issue(unsigned processor, Context context, std::int64_t parts) {
+void TimingMerger::wait_for_issue(unsigned processor, Context context, std::int64_t parts) {
     std::int64_t& part = part_[processor];
     part += parts;
     hierarchy_.lost(cursors_[processor].core, context, Service::issue,
@@ -170,10 +170,10 @@ void Player::wait_for_issue(unsigned processor, Context context, std::int64_t pa
     part %= kUnit;
 }
 
-/// Has the host fetch what the events after `at` will need. Only in a placed window, where nearly every one
+/// Has the host fetch what the events after `at` will need. Only in a placed epoch, where nearly every one
 /// leaves the L1: where most hit, to look ahead costs as much as it saves.
 template <bool kPlaced>
-inline void Player::look_ahead(unsigned core, const Event* end, const Event* at) const {
+inline void TimingMerger::look_ahead(unsigned core, const Event* end, const Event* at) const {
     host_prefetch(at + kEventsAhead);
     const std::ptrdiff_t left = end - at;
     if (kPlaced && left > kAhead) {
@@ -185,7 +185,7 @@ inline void Player::look_ahead(unsigned core, const Event* end, const Event* at)
 }
 
 template <bool kObserved>
-inline void Player::observed(const Outcome& outcome) const {
+inline void TimingMerger::observed(const Outcome& outcome) const {
     if constexpr (kObserved) {
         if (outcome.place != Place::l1) {
             for (Observer* const observer : observers_) {
@@ -201,7 +201,7 @@ inline void Player::observed(const Outcome& outcome) const {
 /// them are of one block, which is not divided: nobody plays between the load and the store of a
 /// read-modify-write.
 template <bool kPlaced, bool kObserved, bool kShared>
-void Player::run(unsigned processor, std::int64_t until) {
+void TimingMerger::run(unsigned processor, std::int64_t until) {
     Cursor& cursor = cursors_[processor];
     // Copies: no store can change them, so they can stay in registers.
     const Core core{cursor.core, hierarchy_.l1s(cursor.core), static_cast<std::int64_t>(cycles_)};
@@ -253,8 +253,8 @@ void Player::run(unsigned processor, std::int64_t until) {
 
 /// Returns the time after the access.
 template <bool kPlaced, bool kObserved, bool kShared>
-[[gnu::always_inline]] inline std::int64_t Player::play_access(Cursor& cursor, const Core& core,
-                                                               const Event& event, std::int64_t when) {
+[[gnu::always_inline]] inline std::int64_t TimingMerger::play_access(Cursor& cursor, const Core& core,
+                                                                     const Event& event, std::int64_t when) {
     const Kind kind = event.kind();
     std::int64_t stall = 0;
     if constexpr (kPlaced) {
@@ -282,7 +282,7 @@ template <bool kPlaced, bool kObserved, bool kShared>
 /// The instructions after the last event, if the processor executes all of them in this turn. Returns their
 /// number; 0: it does not.
 template <bool kShared>
-inline std::uint64_t Player::play_tail(unsigned processor, std::int64_t until) {
+inline std::uint64_t TimingMerger::play_tail(unsigned processor, std::int64_t until) {
     Cursor& cursor = cursors_[processor];
     const std::int64_t cpi = cpi_at<kShared>(processor, cursor.clock);
     const auto count = static_cast<std::int64_t>(cursor.tail);
@@ -297,7 +297,7 @@ inline std::uint64_t Player::play_tail(unsigned processor, std::int64_t until) {
     return cursor.tail;
 }
 
-bool Player::play_other(unsigned processor, const Event& event) {
+bool TimingMerger::play_other(unsigned processor, const Event& event) {
     Cursor& cursor = cursors_[processor];
     switch (event.op) {
         case Op::after: return play_edge(cursor, event);
@@ -309,7 +309,7 @@ bool Player::play_other(unsigned processor, const Event& event) {
     }
 }
 
-bool Player::play_edge(Cursor& cursor, const Event& event) {
+bool TimingMerger::play_edge(Cursor& cursor, const Event& event) {
     const Edge edge = event.edge();
     std::int64_t earlier = 0;
     if (!passed(edge, earlier)) {
@@ -320,7 +320,7 @@ bool Player::play_edge(Cursor& cursor, const Event& event) {
     return true;
 }
 
-bool Player::play_signal(Cursor& cursor, const Event& event) {
+bool TimingMerger::play_signal(Cursor& cursor, const Event& event) {
     if (signal(event.interrupt(), cursor.clock)) {
         cursor.turn = cursor.clock;
         return false;  // the one that it woke may be behind now: choose again
@@ -328,7 +328,7 @@ bool Player::play_signal(Cursor& cursor, const Event& event) {
     return true;
 }
 
-bool Player::play_wait(Cursor& cursor, const Event& event) {
+bool TimingMerger::play_wait(Cursor& cursor, const Event& event) {
     if (sent(event.interrupt()) == kNotSent) {
         cursor.block(event);
         return false;
@@ -340,13 +340,13 @@ bool Player::play_wait(Cursor& cursor, const Event& event) {
     return true;
 }
 
-void Player::play_device(const Cursor& cursor, const Event& event) {
+void TimingMerger::play_device(const Cursor& cursor, const Event& event) {
     hierarchy_.now(static_cast<std::int64_t>(cycles_) + cursor.clock);
     event.op == Op::device_read ? hierarchy_.device_read(event.line) : hierarchy_.device_write(event.line);
 }
 
 /// The last event is one that ordering edges name.
-bool Player::play_awaited(unsigned processor) {
+bool TimingMerger::play_awaited(unsigned processor) {
     if (played_awaited(processor)) {
         cursors_[processor].turn = cursors_[processor].clock;
         return false;  // as after a signal
@@ -355,7 +355,7 @@ bool Player::play_awaited(unsigned processor) {
 }
 
 /// Whether the awaited event of an ordering edge has been played; if so, sets when.
-bool Player::passed(Edge edge, std::int64_t& when) const {
+bool TimingMerger::passed(Edge edge, std::int64_t& when) const {
     if (edge.processor >= awaited_.size()) {
         throw Error("an ordering edge names processor " + std::to_string(edge.processor) +
                     ", which the machine does not have: the recorded epoch is corrupt");
@@ -371,7 +371,7 @@ bool Player::passed(Edge edge, std::int64_t& when) const {
 }
 
 /// The processor has played an awaited event. Returns whether another one that waited for it goes on.
-bool Player::played_awaited(unsigned processor) {
+bool TimingMerger::played_awaited(unsigned processor) {
     std::vector<std::int64_t>& times = awaited_[processor];
     const auto number = static_cast<std::uint32_t>(times.size());
     const std::int64_t when = cursors_[processor].clock + cursors_[processor].behind;
@@ -385,7 +385,7 @@ bool Player::played_awaited(unsigned processor) {
         if (const Edge edge = c.waits_at.edge(); edge.processor == processor && edge.number == number) {
             c.unblock();
             wait_in_order(c, (c.at - 1)->context, edge, when);
-            turns_.add(p, c.clock);
+            clock_queue_.add(p, c.clock);
             woke = true;
         }
     }
@@ -393,7 +393,7 @@ bool Player::played_awaited(unsigned processor) {
 }
 
 /// A processor arrives at an access that conflicts with one that ended at `when`.
-void Player::wait_in_order(Cursor& cursor, Context context, Edge edge, std::int64_t when) {
+void TimingMerger::wait_in_order(Cursor& cursor, Context context, Edge edge, std::int64_t when) {
     const std::int64_t now = cursor.clock + cursor.behind;
     if (when <= now) {
         return;
@@ -412,7 +412,7 @@ void Player::wait_in_order(Cursor& cursor, Context context, Edge edge, std::int6
 }
 
 /// The machine's processor would not have waited like this.
-void Player::note_wait_error(const Cursor& cursor, Edge edge, std::int64_t now, std::int64_t when) {
+void TimingMerger::note_wait_error(const Cursor& cursor, Edge edge, std::int64_t now, std::int64_t when) {
     const std::int64_t time = when - now;
     // A poll that finds the line under way waits for one transfer on the machine too.
     if (edge.wait == Wait::later && time > rules_.transfer()) {
@@ -429,8 +429,8 @@ void Player::note_wait_error(const Cursor& cursor, Edge edge, std::int64_t now, 
     }
 }
 
-/// When that interrupt of the window was sent, or kNotSent.
-std::int64_t& Player::sent(std::uint32_t number) {
+/// When that interrupt of the epoch was sent, or kNotSent.
+std::int64_t& TimingMerger::sent(std::uint32_t number) {
     if (number >= sent_.size()) {
         throw Error("an epoch with " + std::to_string(sent_.size()) +
                     " interrupts has an event with number " + std::to_string(number) +
@@ -440,7 +440,7 @@ std::int64_t& Player::sent(std::uint32_t number) {
 }
 
 /// Returns whether a processor that waited for it goes on.
-bool Player::signal(std::uint32_t number, std::int64_t when) {
+bool TimingMerger::signal(std::uint32_t number, std::int64_t when) {
     sent(number) = when;
     bool woke = false;
     for (unsigned p = 0; p < cursors_.size(); ++p) {
@@ -450,7 +450,7 @@ bool Player::signal(std::uint32_t number, std::int64_t when) {
             c.idle += std::max<std::int64_t>(when - c.clock, 0);
             c.quiet(c.clock, std::max(c.clock, when));
             c.clock = std::max(c.clock, when);
-            turns_.add(p, c.clock);
+            clock_queue_.add(p, c.clock);
             woke = true;
         }
     }
@@ -458,25 +458,25 @@ bool Player::signal(std::uint32_t number, std::int64_t when) {
 }
 
 /// Who needed more or less than the others begins the next epoch later or earlier.
-void Player::advance(const Window& window) {
+void TimingMerger::advance(const Epoch& epoch) {
     EpochLength ended(rules_);
     for (unsigned p = 0; p < cursors_.size(); ++p) {
-        ended.add(cursors_[p].clock, window.streams[p].runs_on, window.streams[p].ran);
+        ended.add(cursors_[p].clock, epoch.streams[p].runs_on, epoch.streams[p].ran);
     }
     const std::int64_t length = ended.value();
     std::int64_t earliest = 0;
     for (unsigned p = 0; p < cursors_.size(); ++p) {
-        note_pace(p, window.streams[p].runs_on, length);
+        note_pace(p, epoch.streams[p].runs_on, length);
         earliest = std::min(earliest, paces_[p].lead);
         for (std::int64_t& when : awaited_[p]) {
             when -= length + cursors_[p].behind;
         }
     }
     cycles_ += static_cast<std::uint64_t>(length);
-    hierarchy_.window_ended(static_cast<std::int64_t>(cycles_) + earliest);
+    hierarchy_.epoch_ended(static_cast<std::int64_t>(cycles_) + earliest);
 }
 
-void Player::note_pace(unsigned processor, bool runs_on, std::int64_t length) {
+void TimingMerger::note_pace(unsigned processor, bool runs_on, std::int64_t length) {
     const Cursor& cursor = cursors_[processor];
     Pace& pace = paces_[processor];
     const std::int64_t busy = cursor.clock - cursor.idle - cursor.conflicts;
@@ -491,11 +491,11 @@ void Player::note_pace(unsigned processor, bool runs_on, std::int64_t length) {
     }
 }
 
-void Player::count(const Window& window) {
+void TimingMerger::count(const Epoch& epoch) {
     Statistics& stats = hierarchy_.stats();
     const auto classes = stats.values(Stat::instruction_class);
-    for (unsigned p = 0; window.counted && p < window.streams.size(); ++p) {
-        const Stream& stream = window.streams[p];
+    for (unsigned p = 0; epoch.counted && p < epoch.streams.size(); ++p) {
+        const Stream& stream = epoch.streams[p];
         const unsigned core = p / threads_per_core_;
         stream.each_used([&](Context context) {
             const unsigned c = context.value;
@@ -509,16 +509,16 @@ void Player::count(const Window& window) {
             }
         });
     }
-    if (window.mark == Mark::none) {
+    if (epoch.mark == Mark::none) {
         return;
     }
     const auto transactions = stats.values(Stat::transactions);
     for (unsigned t = 0; t < kTransactionTypes; ++t) {
-        std::copy(window.transactions[t].begin(), window.transactions[t].end(),
+        std::copy(epoch.transactions[t].begin(), epoch.transactions[t].end(),
                   transactions.begin() + t * kOutcomes);
     }
-    std::copy(window.slices.slices.begin(), window.slices.slices.end(), stats.values(Stat::slices).begin());
-    std::copy(window.slices.instructions.begin(), window.slices.instructions.end(),
+    std::copy(epoch.slices.slices.begin(), epoch.slices.slices.end(), stats.values(Stat::slices).begin());
+    std::copy(epoch.slices.instructions.begin(), epoch.slices.instructions.end(),
               stats.values(Stat::slice_instructions).begin());
     const auto stalls = stats.values(Stat::stall_cycles);
     const std::size_t per_core = stalls.size() / stats.cores();

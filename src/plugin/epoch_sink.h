@@ -5,22 +5,22 @@
 #include <memory>
 #include <vector>
 
-#include "stream/window.h"
-#include "timing/player.h"
+#include "stream/epoch.h"
+#include "timing/merger.h"
 
 namespace s80::plugin {
 
-class WindowSink {
+class EpochSink {
 public:
-    virtual ~WindowSink() = default;
+    virtual ~EpochSink() = default;
     /// An empty epoch to record into.
-    virtual std::unique_ptr<model::Window> take() = 0;
+    virtual std::unique_ptr<model::Epoch> take() = 0;
     /// Hands over an epoch to be played.
-    virtual void submit(std::unique_ptr<model::Window> window) = 0;
+    virtual void submit(std::unique_ptr<model::Epoch> epoch) = 0;
     /// What is known after the epoch two before the last one handed over.
     struct Known {
-        std::uint64_t clock_ns = 0;              ///< simulated time
-        std::vector<model::Player::Pace> paces;  ///< by processor
+        std::uint64_t clock_ns = 0;                    ///< simulated time
+        std::vector<model::TimingMerger::Pace> paces;  ///< by processor
     };
     virtual const Known& known() = 0;
 };

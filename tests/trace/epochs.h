@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Random windows that a player can play, from a seed.
+// Random epochs that a merger can play, from a seed.
 #pragma once
 #include <cstdint>
 #include <random>
 #include <vector>
 
-#include "stream/window.h"
+#include "stream/epoch.h"
 
 namespace s80::test {
 
 struct Shape {
     unsigned processors = 3;
     std::uint32_t lines = 64;
-    unsigned windows = 6;
+    unsigned epochs = 6;
     unsigned events = 40;     ///< of a stream, at most
     bool long_deltas = true;  ///< now and then one of up to model::kLongestDelta instructions
     // Both only from lower processors to higher ones, so none waits forever:
@@ -22,16 +22,16 @@ struct Shape {
     unsigned ways = 2;  ///< of placed events
 };
 
-class RandomWindows {
+class RandomEpochs {
 public:
-    RandomWindows(std::uint32_t seed, Shape shape) : random_(seed), shape_(shape) {}
+    RandomEpochs(std::uint32_t seed, Shape shape) : random_(seed), shape_(shape) {}
 
-    std::vector<model::Window> all() {
-        std::vector<model::Window> windows;
-        for (unsigned w = 0; w < shape_.windows; ++w) {
-            windows.push_back(next(w + 1 == shape_.windows));
+    std::vector<model::Epoch> all() {
+        std::vector<model::Epoch> epochs;
+        for (unsigned w = 0; w < shape_.epochs; ++w) {
+            epochs.push_back(next(w + 1 == shape_.epochs));
         }
-        return windows;
+        return epochs;
     }
 
 private:
@@ -40,35 +40,35 @@ private:
     }
     bool one_in(std::uint32_t n) { return below(n) == 0; }
 
-    model::Window next(bool last) {
-        model::Window window(shape_.processors);
-        window.placed = shape_.placed;
-        window.idle_before_ns = one_in(3) ? below(1'000'000) : 0;
-        window.mark = last ? model::Mark::measure_end : static_cast<model::Mark>(below(4));
-        index_ += window.mark == model::Mark::none ? 0 : 1;
-        window.index = index_;
-        if (window.mark != model::Mark::none) {
-            for (auto& outcomes : window.transactions) {
+    model::Epoch next(bool last) {
+        model::Epoch epoch(shape_.processors);
+        epoch.placed = shape_.placed;
+        epoch.idle_before_ns = one_in(3) ? below(1'000'000) : 0;
+        epoch.mark = last ? model::Mark::measure_end : static_cast<model::Mark>(below(4));
+        index_ += epoch.mark == model::Mark::none ? 0 : 1;
+        epoch.index = index_;
+        if (epoch.mark != model::Mark::none) {
+            for (auto& outcomes : epoch.transactions) {
                 outcomes = {below(1000), below(10)};
             }
-            window.slices.add(std::uint64_t{1000} * index_);
+            epoch.slices.add(std::uint64_t{1000} * index_);
         }
         awaited_.assign(shape_.processors, 0);
         for (unsigned p = 0; p < shape_.processors; ++p) {
-            fill(window, p);
+            fill(epoch, p);
         }
-        window.instructions = instructions_;
-        return window;
+        epoch.instructions = instructions_;
+        return epoch;
     }
 
-    void fill(model::Window& window, unsigned processor) {
-        model::Stream& stream = window.streams[processor];
+    void fill(model::Epoch& epoch, unsigned processor) {
+        model::Stream& stream = epoch.streams[processor];
         stream.runs_on = !one_in(3);
         stream.ran = !one_in(4);
         if (!stream.ran) {
             return;
         }
-        const std::uint32_t heard = window.signals;
+        const std::uint32_t heard = epoch.signals;
         std::uint64_t instructions = 0;
         for (unsigned n = below(shape_.events + 1); n != 0; --n) {
             model::Event event;
@@ -83,7 +83,7 @@ private:
                 ++stream.accesses[event.context.value][static_cast<unsigned>(event.op)];
             } else if (shape_.interrupts && one_in(2)) {
                 event.op = model::Op::signal;
-                event.line = window.signals++;
+                event.line = epoch.signals++;
             } else if (shape_.interrupts && heard != 0) {
                 event.op = model::Op::wait;
                 event.line = below(heard);
@@ -112,7 +112,7 @@ private:
     Shape shape_;
     std::uint64_t instructions_ = 1000;  // of a run that began earlier
     std::uint64_t index_ = 0;
-    std::vector<std::uint32_t> awaited_;  ///< of this window, by processor
+    std::vector<std::uint32_t> awaited_;  ///< of this epoch, by processor
 };
 
 }  // namespace s80::test

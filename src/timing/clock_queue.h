@@ -12,7 +12,7 @@ namespace s80::model {
 
 /// An entry (`turn`) is a time with the processor's number in the lowest bits, so ties go to the lowest
 /// number. A new entry is nearly always among the last, so insertion begins at the back.
-class Turns {
+class ClockQueue {
 public:
     void clear() {
         begin_ = end_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The timing merger (`Player`): merges the streams of all processors by their cycle clocks, plays them
+// The timing merger (`TimingMerger`): merges the streams of all processors by their cycle clocks, plays them
 // through the hierarchy, and advances simulated time (docs/background/clock.md).
 #pragma once
 #include <cstdint>
@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "memory/hierarchy.h"
-#include "stream/window.h"
+#include "stream/epoch.h"
+#include "timing/clock_queue.h"
 #include "timing/rules.h"
-#include "timing/turns.h"
 
 namespace s80::model {
 
@@ -18,26 +18,26 @@ namespace s80::model {
 class Observer {
 public:
     virtual ~Observer() = default;
-    /// The epoch (`Window`) that is played next.
-    virtual void begin(const Window&) {}
+    /// The epoch that is played next.
+    virtual void begin(const Epoch&) {}
     /// Called before the hierarchy performs the event. `clock`: the processor's, in 1/256 cycle since the
     /// epoch began.
     virtual void event(unsigned processor, const Event& event, std::int64_t clock) = 0;
     /// The access of the last event went beyond its L1.
     virtual void beyond_l1(const Outcome&) {}
     /// All streams of the epoch have ended; clock and statistics are up to date.
-    virtual void end(const Window& window) = 0;
+    virtual void end(const Epoch& epoch) = 0;
 };
 
-class Player {
+class TimingMerger {
 public:
-    explicit Player(Hierarchy& hierarchy);
+    explicit TimingMerger(Hierarchy& hierarchy);
 
     /// Adds an observer.
     void observe(Observer& observer) { observers_.push_back(&observer); }
 
     /// Plays one epoch, advances the clock and adds the epoch's counts to the statistics.
-    void play(const Window& window);
+    void play(const Epoch& epoch);
 
     std::uint64_t clock_ns() const;
     std::uint64_t idle_ns() const { return idle_ns_; }
@@ -122,7 +122,7 @@ private:
         Hierarchy::L1s l1s;
         std::int64_t epoch_begin;  ///< 1/256 cycle since the model was switched on
     };
-    void begin(const Window& window);
+    void begin(const Epoch& epoch);
     template <bool kPlaced, bool kObserved>
     void merge();
     template <bool kPlaced, bool kObserved, bool kShared>
@@ -153,9 +153,9 @@ private:
     bool played_awaited(unsigned processor);
     void wait_in_order(Cursor& cursor, Context context, Edge edge, std::int64_t when);
     void note_wait_error(const Cursor& cursor, Edge edge, std::int64_t now, std::int64_t when);
-    void advance(const Window& window);
+    void advance(const Epoch& epoch);
     void note_pace(unsigned processor, bool runs_on, std::int64_t length);
-    void count(const Window& window);
+    void count(const Epoch& epoch);
 
     Hierarchy& hierarchy_;
     std::vector<Observer*> observers_;
@@ -173,7 +173,7 @@ private:
     /// Fractions of a cycle (1/256) that processors waited for issue slots, not counted yet.
     std::vector<std::int64_t> part_;
     std::vector<Cursor> cursors_;  ///< by processor
-    Turns turns_;
+    ClockQueue clock_queue_;
     std::vector<std::int64_t> sent_;  ///< when each interrupt was sent; negative: not sent yet
     /// By processor: when each of its awaited events was played.
     std::vector<std::vector<std::int64_t>> awaited_;

@@ -11,7 +11,7 @@
 
 #include "fakes.h"
 #include "machine/machine.h"
-#include "plugin/windows.h"
+#include "plugin/epochs.h"
 
 namespace s80::plugin {
 
@@ -29,27 +29,27 @@ inline model::Machine fake_machine() {
     return machine;
 }
 
-inline Lanes bound_lanes() {
-    Lanes lanes;
+inline VcpuList bound_lanes() {
+    VcpuList vcpus;
     for (unsigned p = 0; p < kProcessors; ++p) {
-        lanes.push_back(std::make_unique<Lane>());
-        lanes.back()->processor = p;
-        lanes.back()->attention = 0;
+        vcpus.push_back(std::make_unique<Vcpu>());
+        vcpus.back()->processor = p;
+        vcpus.back()->attention = 0;
     }
-    return lanes;
+    return vcpus;
 }
 
 /// Keeps what is handed over. At first no simulated time has passed, and all processors execute one
 /// instruction per cycle.
-class FakeSink final : public WindowSink {
+class FakeSink final : public EpochSink {
 public:
-    std::unique_ptr<model::Window> take() override { return std::make_unique<model::Window>(kProcessors); }
-    void submit(std::unique_ptr<model::Window> window) override { closed.push_back(std::move(window)); }
+    std::unique_ptr<model::Epoch> take() override { return std::make_unique<model::Epoch>(kProcessors); }
+    void submit(std::unique_ptr<model::Epoch> epoch) override { closed.push_back(std::move(epoch)); }
     const Known& known() override { return known_; }
 
-    Known known_{
-        0, std::vector<model::Player::Pace>(kProcessors, {model::Player::kUnit, model::Player::kUnit, 0})};
-    std::vector<std::unique_ptr<model::Window>> closed;
+    Known known_{0, std::vector<model::TimingMerger::Pace>(
+                        kProcessors, {model::TimingMerger::kUnit, model::TimingMerger::kUnit, 0})};
+    std::vector<std::unique_ptr<model::Epoch>> closed;
 };
 
 inline constexpr std::size_t kFits = 5;  ///< events of a processor in an epoch
@@ -60,38 +60,38 @@ inline std::uint64_t instructions(const model::Stream& s) {
                            [](std::uint64_t n, const model::Event& e) { return n + e.delta; });
 }
 
-inline Windows::State running_clock() {
-    Windows::State state;
+inline Epochs::State running_clock() {
+    Epochs::State state;
     state.time.clock.runs = true;
     return state;
 }
 
 /// Runs processors as QEMU does: one time slice after the other. An epoch has 1,000 cycles.
-class WindowsTest : public testing::Test {
+class EpochsTest : public testing::Test {
 protected:
-    explicit WindowsTest(const Windows::State& state = running_clock()) : state_(state) {}
+    explicit EpochsTest(const Epochs::State& state = running_clock()) : state_(state) {}
 
-    Lane& lane(unsigned processor) { return *lanes_[processor]; }
+    Vcpu& vcpu(unsigned processor) { return *vcpus_[processor]; }
     /// A time slice begins. False: it is skipped.
-    bool begin(unsigned processor) { return windows_.begin_slice(lane(processor)); }
+    bool begin(unsigned processor) { return epochs_.begin_slice(vcpu(processor)); }
     void execute(unsigned processor, std::uint64_t instructions) {
-        lane(processor).instructions += instructions;
+        vcpu(processor).instructions += instructions;
     }
     /// A time slice that the recorder ends.
     void slice(unsigned processor, std::uint64_t instructions) {
         ASSERT_TRUE(begin(processor)) << processor;
         execute(processor, instructions);
-        windows_.end_slice();
+        epochs_.end_slice();
     }
     /// A time slice of a contender, up to its last instruction.
     void turn(unsigned processor) {
         ASSERT_TRUE(begin(processor)) << processor;
-        execute(processor, lane(processor).slice.end - lane(processor).instructions);
+        execute(processor, vcpu(processor).slice.end - vcpu(processor).instructions);
     }
     /// The processor executes what it has left in this epoch: 1,000 instructions if it has used up the last
     /// one.
     void all_of(unsigned processor) {
-        slice(processor, lane(processor).share.end() - lane(processor).instructions);
+        slice(processor, vcpu(processor).share.end() - vcpu(processor).instructions);
     }
     void epoch() {
         for (unsigned p = 0; p < kProcessors; ++p) {
@@ -101,10 +101,10 @@ protected:
     void sleep(unsigned processor, std::uint64_t instructions) {
         ASSERT_TRUE(begin(processor)) << processor;
         execute(processor, instructions);
-        windows_.sleep(lane(processor));
+        epochs_.sleep(vcpu(processor));
     }
     std::size_t closed() const { return sink_.closed.size(); }
-    const model::Window& closed(std::size_t i) const { return *sink_.closed.at(i); }
+    const model::Epoch& closed(std::size_t i) const { return *sink_.closed.at(i); }
     std::vector<model::Event> events(std::size_t epoch, unsigned processor) const {
         const model::Stream& s = closed(epoch).streams[processor];
         return {s.events.begin(), s.events.begin() + static_cast<std::ptrdiff_t>(s.size)};
@@ -113,19 +113,19 @@ protected:
         return events(epoch, processor).at(i);
     }
 
-    const Windows::State state_;
+    const Epochs::State state_;
     const model::Machine machine_ = fake_machine();
-    Lanes lanes_ = bound_lanes();
+    VcpuList vcpus_ = bound_lanes();
     FakeSink sink_;
     FakeTime time_;
     FakeRound round_;
     PhasePage page_;
-    Windows windows_{machine_, model::TimeRules::of_recorder(machine_),
-                     lanes_,   sink_,
-                     page_,    time_,
-                     round_,   kLines,
-                     0,        Schedule(0, 12'000, 6'000),
-                     state_,   kFits};
+    Epochs epochs_{machine_, model::TimeRules::of_recorder(machine_),
+                   vcpus_,   sink_,
+                   page_,    time_,
+                   round_,   kLines,
+                   0,        Schedule(0, 12'000, 6'000),
+                   state_,   kFits};
 };
 
 }  // namespace s80::plugin

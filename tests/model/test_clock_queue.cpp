@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "timing/turns.h"
+#include "timing/clock_queue.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "random_windows.h"
+#include "random_epochs.h"
 
 namespace s80::model {
 
-TEST(Turns, TheEarliestIsFirstAndOfEqualOnesTheLowestNumber) {
-    Turns turns;
+TEST(ClockQueue, TheEarliestIsFirstAndOfEqualOnesTheLowestNumber) {
+    ClockQueue turns;
     turns.clear();
     turns.add(7, 100);
     turns.add(3, 200);
@@ -24,8 +24,8 @@ TEST(Turns, TheEarliestIsFirstAndOfEqualOnesTheLowestNumber) {
     EXPECT_GT(turns.next(), std::int64_t{1} << 50);
 }
 
-TEST(Turns, AsASetHasThemOverManyTurns) {
-    Turns turns;
+TEST(ClockQueue, AsASetHasThemOverManyTurns) {
+    ClockQueue turns;
     turns.clear();
     std::set<std::pair<std::int64_t, unsigned>> expected;
     test::Draw draw(3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "plugin/windows.h"
+#include "plugin/epochs.h"
 
 namespace s80::plugin {
 
@@ -13,15 +13,15 @@ constexpr std::uint64_t kWatches = 1'000;
 
 }  // namespace
 
-Windows::Windows(const model::Machine& machine, const model::TimeRules& rules, const Lanes& lanes,
-                 WindowSink& sink, PhasePage& page, VirtualTime& time, Round& round, std::size_t lines,
-                 unsigned clock_shift, const Schedule& schedule, const State& state, std::size_t room)
+Epochs::Epochs(const model::Machine& machine, const model::TimeRules& rules, const VcpuList& vcpus,
+               EpochSink& sink, PhasePage& page, VirtualTime& time, Round& round, std::size_t lines,
+               unsigned clock_shift, const Schedule& schedule, const State& state, std::size_t room)
     : sink_(sink),
       rules_(rules),
-      writer_(lanes, sink, page, schedule, state.totals, room),
-      order_(rules_, lanes, writer_, lines),
-      time_(machine, rules_, lanes, time, clock_shift, state.time),
-      slices_(machine, lanes, round, writer_, time_, state.sleeping) {
+      writer_(vcpus, sink, page, schedule, state.totals, room),
+      order_(rules_, vcpus, writer_, lines),
+      time_(machine, rules_, vcpus, time, clock_shift, state.time),
+      slices_(machine, vcpus, round, writer_, time_, state.sleeping) {
     open(0);
     if (state.totals.began) {
         publish();
@@ -30,20 +30,20 @@ Windows::Windows(const model::Machine& machine, const model::TimeRules& rules, c
 
 // --- events ---
 
-void Windows::access(Lane& lane, model::Line line, Kind kind) {
-    const Conflicts::Found found = order_.access(lane, line, kind);
-    SliceScheduler::note_access(lane, line, kind);
+void Epochs::access(Vcpu& vcpu, model::Line line, Kind kind) {
+    const Conflicts::Found found = order_.access(vcpu, line, kind);
+    SliceScheduler::note_access(vcpu, line, kind);
     if (found.contended || found.transfers || found.disputed) [[unlikely]] {
-        const std::int64_t time = lane.time();
-        order_.stall(lane, found);
-        slices_.contend(lane, found);
+        const std::int64_t time = vcpu.time();
+        order_.stall(vcpu, found);
+        slices_.contend(vcpu, found);
         slices_.stored(found.copies, line, time);
     }
 }
 
-void Windows::sleep(Lane& lane) {
-    const std::uint64_t ran = slices_.ran(lane);
-    slices_.sleep(lane);
+void Epochs::sleep(Vcpu& vcpu) {
+    const std::uint64_t ran = slices_.ran(vcpu);
+    slices_.sleep(vcpu);
     if (slices_.all_sleep()) {
         close(writer_.due());
         time_.begin_gap(ran);
@@ -55,7 +55,7 @@ void Windows::sleep(Lane& lane) {
 
 // --- time slices ---
 
-bool Windows::begin_slice(Lane& next, const void* registers) {
+bool Epochs::begin_slice(Vcpu& next, const void* registers) {
     slices_.end();  // if QEMU ended it
     if (time_.starts(sink_)) {
         close(writer_.due());
@@ -69,7 +69,7 @@ bool Windows::begin_slice(Lane& next, const void* registers) {
     }
     if (registers != nullptr && !next.polls.parked && next.loop_returned(registers)) {
         SliceScheduler::park(next);
-        slices_.take_in_whose_turn_it_is();  // nobody waits for it any more
+        slices_.take_in_next_contender();  // nobody waits for it any more
     }
     if (!may_begin(next)) {
         slices_.skip(next);
@@ -83,7 +83,7 @@ bool Windows::begin_slice(Lane& next, const void* registers) {
 }
 
 /// Whether the processor has instructions left, if need be in a new epoch.
-bool Windows::may_begin(Lane& next) {
+bool Epochs::may_begin(Vcpu& next) {
     if (next.has_left()) {
         return true;
     }
@@ -94,13 +94,13 @@ bool Windows::may_begin(Lane& next) {
     return next.has_left();
 }
 
-void Windows::park(Lane& lane) {
-    SliceScheduler::park(lane);
+void Epochs::park(Vcpu& vcpu) {
+    SliceScheduler::park(vcpu);
     end_slice();
 }
 
-void Windows::end_slice() {
-    const Lane* const running = slices_.running();
+void Epochs::end_slice() {
+    const Vcpu* const running = slices_.running();
     if (running == nullptr) {
         return;
     }
@@ -114,46 +114,46 @@ void Windows::end_slice() {
     time_.end_slice(ran);
 }
 
-void Windows::read_clock(Lane& lane) {
-    lane.polls.loop.discard();  // the loop around it does not repeat itself
-    lane.slice.watches_until = lane.instructions + kWatches;
-    if (slices_.running() == &lane) {
-        time_.read(lane, slices_.ran(lane));
+void Epochs::read_clock(Vcpu& vcpu) {
+    vcpu.polls.loop.discard();  // the loop around it does not repeat itself
+    vcpu.slice.watches_until = vcpu.instructions + kWatches;
+    if (slices_.running() == &vcpu) {
+        time_.read(vcpu, slices_.ran(vcpu));
     }
 }
 
-void Windows::pause(Lane& lane) {
+void Epochs::pause(Vcpu& vcpu) {
     end_slice();
-    lane.slice.paused = true;
-    lane.slice.after_pause = true;
+    vcpu.slice.paused = true;
+    vcpu.slice.after_pause = true;
 }
 
 // --- ends of epochs ---
 
-void Windows::begin_load() {
+void Epochs::begin_load() {
     writer_.begin_load();
     close(Mark::load_begin);
 }
 
-void Windows::mark(Mark mark) {
+void Epochs::mark(Mark mark) {
     if (mark == Mark::measure_begin) {
         writer_.begin_region();
     }
     close(mark);
 }
 
-void Windows::finish() {
+void Epochs::finish() {
     slices_.end();
     close(Mark::exit);
 }
 
-void Windows::close_if_used_up() {
+void Epochs::close_if_used_up() {
     if (slices_.used_up()) {
         close(writer_.due());
     }
 }
 
-void Windows::close(Mark mark) {
+void Epochs::close(Mark mark) {
     slices_.repeat_to_end();
     const std::int64_t length = time_.end_epoch();
     order_.number_edges();
@@ -163,7 +163,7 @@ void Windows::close(Mark mark) {
     publish();
 }
 
-void Windows::open(std::int64_t last_length) {
+void Epochs::open(std::int64_t last_length) {
     writer_.open();
     order_.begin_epoch();
     slices_.begin_epoch();

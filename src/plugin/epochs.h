@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where epochs (`Window`) end, and what then happens in which order (docs/background/clock.md).
+// Where epochs end, and what then happens in which order (docs/background/clock.md).
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
 #include "plugin/access_order.h"
+#include "plugin/epoch_sink.h"
 #include "plugin/epoch_writer.h"
 #include "plugin/expected_time.h"
-#include "plugin/lane.h"
 #include "plugin/slice_scheduler.h"
-#include "plugin/window_sink.h"
+#include "plugin/vcpu.h"
 
 namespace s80::plugin {
 
@@ -24,7 +24,7 @@ namespace s80::plugin {
 /// The recorder calls this class for all that concerns time. Each state has one owner: the streams of the
 /// epoch EpochWriter, the edges between them AccessOrder, the processors' times ExpectedTime, the time slices
 /// SliceScheduler. This class owns none: it joins the four, and ends epochs.
-class Windows {
+class Epochs {
 public:
     /// State for a checkpoint.
     struct State {
@@ -35,24 +35,24 @@ public:
 
     /// The first epoch begins at once. `rules`: of the expected times. `clock_shift`: see GuestClock.
     /// `lines`: of the guest's memory. The references must outlive this object.
-    Windows(const model::Machine& machine, const model::TimeRules& rules, const Lanes& lanes,
-            WindowSink& sink, PhasePage& page, VirtualTime& time, Round& round, std::size_t lines,
-            unsigned clock_shift, const Schedule& schedule, const State& state,
-            std::size_t room = EpochWriter::kRoom);
+    Epochs(const model::Machine& machine, const model::TimeRules& rules, const VcpuList& vcpus,
+           EpochSink& sink, PhasePage& page, VirtualTime& time, Round& round, std::size_t lines,
+           unsigned clock_shift, const Schedule& schedule, const State& state,
+           std::size_t room = EpochWriter::kRoom);
 
     // --- events of a processor, at its present instruction ---
     /// Any event but those of the functions below.
-    void add(Lane& lane, model::Event event) { writer_.add(lane, event); }
+    void add(Vcpu& vcpu, model::Event event) { writer_.add(vcpu, event); }
     /// A load, a store or a walk: also keeps its order with the accesses that it conflicts with, and ends the
     /// time slice if it conflicts, as the processor would stall.
-    void access(Lane& lane, model::Line line, model::Kind kind);
-    /// `lane` sent an interrupt to `target`, and wakes it if it sleeps.
-    void interrupt(Lane& lane, Lane& target) { slices_.interrupt(lane, target); }
-    /// `lane` sent an interrupt to processors that are not known.
-    void interrupt_all(Lane& lane) { slices_.interrupt_all(lane); }
-    /// `lane` falls asleep. If all processors sleep, the epoch ends. It wakes with its next time slice, at
+    void access(Vcpu& vcpu, model::Line line, model::Kind kind);
+    /// `vcpu` sent an interrupt to `target`, and wakes it if it sleeps.
+    void interrupt(Vcpu& vcpu, Vcpu& target) { slices_.interrupt(vcpu, target); }
+    /// `vcpu` sent an interrupt to processors that are not known.
+    void interrupt_all(Vcpu& vcpu) { slices_.interrupt_all(vcpu); }
+    /// `vcpu` falls asleep. If all processors sleep, the epoch ends. It wakes with its next time slice, at
     /// the earliest when the interrupt of this epoch that woke it was sent.
-    void sleep(Lane& lane);
+    void sleep(Vcpu& vcpu);
 
     // --- time slices, and where epochs end ---
     /// All processors are known: from now on the guest's clock follows simulated time.
@@ -62,19 +62,19 @@ public:
     void bound_slices(std::uint64_t instructions) { slices_.bound_slices(instructions); }
     /// A time slice of `next` begins. Returns false if it has used up its share: it is skipped. `registers`:
     /// QEMU's state of the processor; null in tests.
-    bool begin_slice(Lane& next, const void* registers = nullptr);
+    bool begin_slice(Vcpu& next, const void* registers = nullptr);
     /// The running processor is in a loop that repeats itself until another one stores to a line that it
     /// polls. Its polls are not executed, but counted: until that store, an interrupt, or the end of the
     /// epoch.
-    void park(Lane& lane);
-    /// Whether the running processor's time slice must end before this block, the one with `Lane::block_id`.
-    bool slice_over(const Lane& lane) const { return slices_.over(lane); }
+    void park(Vcpu& vcpu);
+    /// Whether the running processor's time slice must end before this block, the one with `Vcpu::block_id`.
+    bool slice_over(const Vcpu& vcpu) const { return slices_.over(vcpu); }
     /// The running processor's time slice ends.
     void end_slice();
     /// The running processor reads the guest's clock, which then shows the processor's time.
-    void read_clock(Lane& lane);
-    /// The time slice of `lane` ends by PAUSE.
-    void pause(Lane& lane);
+    void read_clock(Vcpu& vcpu);
+    /// The time slice of `vcpu` ends by PAUSE.
+    void pause(Vcpu& vcpu);
     void begin_load();
     /// Ends the epoch with this snapshot.
     void mark(model::Mark mark);
@@ -96,12 +96,12 @@ public:
     State state() const { return {slices_.sleeping(), time_.state(), writer_.totals()}; }
 
 private:
-    bool may_begin(Lane& next);
+    bool may_begin(Vcpu& next);
     void close_if_used_up();
     void open(std::int64_t last_length);
     void close(model::Mark mark);
 
-    WindowSink& sink_;
+    EpochSink& sink_;
     const model::TimeRules rules_;
     EpochWriter writer_;
     AccessOrder order_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// vCPU context (`Lane`): the recorder's state for one processor of the guest. Every callback uses it, so it
+// vCPU context (`Vcpu`): the recorder's state for one processor of the guest. Every callback uses it, so it
 // is compact. What callbacks rarely use is in the class that owns it.
 #pragma once
 #include <array>
@@ -13,7 +13,7 @@
 #include "plugin/poll_loop.h"
 #include "plugin/polling.h"
 #include "plugin/share.h"
-#include "stream/window.h"
+#include "stream/epoch.h"
 
 namespace s80::plugin {
 
@@ -38,19 +38,19 @@ inline constexpr std::uint64_t kPageMask = (std::uint64_t{1} << kPageShift) - 1;
 struct StreamEnd {
     model::Event* next = nullptr;
     model::Event* limit = nullptr;    ///< end of the storage that may be used
-    std::uint64_t emitted_at = 0;     ///< Lane::instructions at the last event
+    std::uint64_t emitted_at = 0;     ///< Vcpu::instructions at the last event
     model::Stream* stream = nullptr;  ///< of this epoch
 
     /// Position of the next event.
     std::size_t position() const { return static_cast<std::size_t>(next - stream->events.data()); }
 };
 
-/// What a processor has executed in its present context since Lane::settle.
+/// What a processor has executed in its present context since Vcpu::settle.
 struct ContextCounts {
     std::array<std::uint64_t, model::kKinds> accesses{};
     /// Instructions by class. `other` is the remainder.
     std::array<std::uint64_t, model::kInstructionClasses> classes{};
-    std::uint64_t since = 0;  ///< Lane::instructions at the last Lane::settle
+    std::uint64_t since = 0;  ///< Vcpu::instructions at the last Vcpu::settle
 };
 
 /// The lines that a processor has recorded in this filter interval. Accesses owns it.
@@ -59,7 +59,7 @@ struct Filter {
     std::array<std::uint64_t, kFilterEntries> loads{};
     std::array<std::uint64_t, kFilterEntries> stores{};
     std::array<std::uint64_t, kFilterEntries> fetches{};
-    std::uint64_t interval_end = 0;  ///< Lane::instructions at which the filter interval ends
+    std::uint64_t interval_end = 0;  ///< Vcpu::instructions at which the filter interval ends
 
     /// Whether an event of this filter interval represents a load or store of the line.
     bool holds(std::uint64_t line, model::Kind kind) const {
@@ -83,16 +83,16 @@ struct Slice {
     static constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
     bool over = false;           ///< it ends before the next block
-    std::uint64_t end = kNever;  ///< Lane::instructions at which it ends
-    /// Lane::instructions from which the processor is ahead of the next contender: of the blocks that may
+    std::uint64_t end = kNever;  ///< Vcpu::instructions at which it ends
+    /// Vcpu::instructions from which the processor is ahead of the next contender: of the blocks that may
     /// access a disputed line it executes none.
-    std::uint64_t turn_end = kNever;
-    std::uint64_t kernel_turn_end = kNever;  ///< the same for blocks of the kernel
-    /// Lane::instructions until which the processor contends for lines: soon after its last conflict, or
+    std::uint64_t contention_end = kNever;
+    std::uint64_t kernel_contention_end = kNever;  ///< the same for blocks of the kernel
+    /// Vcpu::instructions until which the processor contends for lines: soon after its last conflict, or
     /// after a timer woke it.
     std::uint64_t contends_until = 0;
     unsigned contends_epochs = 0;     ///< after a conflict of its user code it contends for so many epochs
-    std::uint64_t watches_until = 0;  ///< soon after it read the clock: see Lane::watches_clock
+    std::uint64_t watches_until = 0;  ///< soon after it read the clock: see Vcpu::watches_clock
     bool after_pause = false;         ///< the last time slice ended by PAUSE
     bool paused = false;              ///< the same, or it was parked: it waits for a store
     bool stored = false;              ///< in this time slice
@@ -106,7 +106,7 @@ struct Polls {
     Polling recent;  ///< what it loaded in its last filter intervals
     PollLoop loop;
     Executed iteration;      ///< of the loop that it is in while it is parked
-    bool parked = false;     ///< its polls are not executed: see Windows::park
+    bool parked = false;     ///< its polls are not executed: see Epochs::park
     bool must_poll = false;  ///< parked, but has not polled in this epoch
     unsigned search = 0;     ///< so many further blocks are looked at for the end of a loop
     bool ends_after_search = false;
@@ -132,17 +132,17 @@ struct Sampled {
     std::uint64_t branches_left = Slice::kNever;  ///< conditional ones, up to the next that is sampled
     std::uint32_t followed = 0;                   ///< page offset after the sampled branch, plus one; 0: none
     std::uint32_t followed_privilege = 0;
-    std::uint64_t due_at = Slice::kNever;  ///< Lane::instructions at which a sample is due
+    std::uint64_t due_at = Slice::kNever;  ///< Vcpu::instructions at which a sample is due
 };
 
 /// What disks and other devices do by a processor's instructions. Accesses owns it.
 struct DeviceCopies {
     bool copies = false;                   ///< the current memcpy counts as an access of a device
-    std::uint64_t module_at = 0;           ///< Lane::instructions when a module's code last ran
+    std::uint64_t module_at = 0;           ///< Vcpu::instructions when a module's code last ran
     std::array<std::uint64_t, 2> lines{};  ///< virtual lines last read and written, plus one
 };
 
-struct alignas(64) Lane {
+struct alignas(64) Vcpu {
     static constexpr std::uint64_t kNever = Slice::kNever;
 
     // Used at each block or access: these stand in the first lines of the host's cache.
@@ -229,10 +229,10 @@ struct alignas(64) Lane {
 };
 
 /// vCPU contexts by processor.
-using Lanes = std::vector<std::unique_ptr<Lane>>;
+using VcpuList = std::vector<std::unique_ptr<Vcpu>>;
 
 /// The vCPU context and the TCG state pointer of the running vCPU. One thread runs all vCPUs.
-extern Lane* current_lane;
+extern Vcpu* current_lane;
 extern void* current_vcpu;
 
 }  // namespace s80::plugin

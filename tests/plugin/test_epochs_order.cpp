@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "windows_fixture.h"
+#include "epochs_fixture.h"
 
 namespace s80::plugin {
 
@@ -12,14 +12,14 @@ using model::Mark;
 using model::Op;
 
 /// A time slice for each access, of a processor that executed so many instructions before it.
-class EdgeTest : public WindowsTest {
+class EdgeTest : public EpochsTest {
 protected:
     void access(unsigned processor, model::Line line, Kind kind, std::uint64_t after = 1) {
         ASSERT_TRUE(begin(processor));
         execute(processor, after);
-        windows_.access(lane(processor), line, kind);
-        over_ = windows_.slice_over(lane(processor));
-        windows_.end_slice();
+        epochs_.access(vcpu(processor), line, kind);
+        over_ = epochs_.slice_over(vcpu(processor));
+        epochs_.end_slice();
     }
     void load(unsigned processor, model::Line line) { access(processor, line, Kind::load); }
     void store(unsigned processor, model::Line line) { access(processor, line, Kind::store); }
@@ -48,7 +48,7 @@ TEST_F(EdgeTest, ALoadWaitsForTheStoreOfAnotherProcessor) {
     EXPECT_FALSE(over_);
     load(1, 70);
     EXPECT_TRUE(over_);
-    windows_.finish();
+    epochs_.finish();
     EXPECT_EQ(stream(0), (Stream{"store 70!"}));
     EXPECT_EQ(stream(1), (Stream{"after 0.0", "load 70"}));
     EXPECT_EQ(event(0, 1, 0).delta, 1U);
@@ -59,13 +59,13 @@ TEST_F(EdgeTest, AConflictEndsTheSliceAtTheNextBlock) {
     store(0, 70);
     begin(1);
     execute(1, 1);
-    lane(1).check_at = 200;
-    windows_.access(lane(1), 70, Kind::load);
-    EXPECT_EQ(lane(1).check_at, 0U);
-    EXPECT_TRUE(windows_.slice_over(lane(1)));
-    windows_.end_slice();
+    vcpu(1).check_at = 200;
+    epochs_.access(vcpu(1), 70, Kind::load);
+    EXPECT_EQ(vcpu(1).check_at, 0U);
+    EXPECT_TRUE(epochs_.slice_over(vcpu(1)));
+    epochs_.end_slice();
     begin(1);
-    EXPECT_FALSE(windows_.slice_over(lane(1))) << "the next one begins";
+    EXPECT_FALSE(epochs_.slice_over(vcpu(1))) << "the next one begins";
     EXPECT_EQ(closed(), 0U);
 }
 
@@ -73,7 +73,7 @@ TEST_F(EdgeTest, AStoreWaitsForTheLastStoreAndForEachReaderSince) {
     store(0, 70);
     load(1, 70);
     store(2, 70);
-    windows_.finish();
+    epochs_.finish();
     EXPECT_EQ(stream(0), (Stream{"store 70!"}));
     EXPECT_EQ(stream(1), (Stream{"after 0.0", "load 70!"}));
     EXPECT_EQ(stream(2), (Stream{"after 0.0", "after 1.0", "store 70!"})) << "the next epoch may wait for it";
@@ -82,18 +82,18 @@ TEST_F(EdgeTest, AStoreWaitsForTheLastStoreAndForEachReaderSince) {
 TEST_F(EdgeTest, ALoadAfterAPauseWaitsForTheStoreHoweverLate) {
     store(0, 70);
     load(2, 70);
-    lane(1).slice.paused = true;
+    vcpu(1).slice.paused = true;
     load(1, 70);
-    windows_.finish();
+    epochs_.finish();
     EXPECT_EQ(event(0, 1, 0).edge().wait, model::Wait::store);
     EXPECT_EQ(event(0, 2, 0).edge().wait, model::Wait::transfer);
-    EXPECT_FALSE(lane(1).slice.paused) << "its next time slice does not poll";
+    EXPECT_FALSE(vcpu(1).slice.paused) << "its next time slice does not poll";
 }
 
 TEST_F(EdgeTest, AStoreKeepsTheOrderWithLoadsOnly) {
     load(0, 70);
     store(1, 70);
-    windows_.finish();
+    epochs_.finish();
     EXPECT_EQ(event(0, 1, 0).edge().wait, model::Wait::nothing);
 }
 
@@ -103,7 +103,7 @@ TEST_F(EdgeTest, AStoreKeepsTheOrderWithLoadsOnly) {
 class ConflictTimeTest : public EdgeTest {
 protected:
     std::int64_t time(unsigned processor) {
-        return lane(processor).share.time(lane(processor).instructions) / model::Player::kUnit;
+        return vcpu(processor).share.time(vcpu(processor).instructions) / model::TimingMerger::kUnit;
     }
     const std::int64_t transfer_ = machine_.latency.cache;
     const std::int64_t upgrade_ = machine_.latency.upgrade;
@@ -136,19 +136,19 @@ TEST_F(ConflictTimeTest, AProcessorThatIsLaterDoesNotWait) {
 TEST_F(ConflictTimeTest, OnlyAPollWaitsForLong) {
     slice(0, 900);
     store(0, 70);
-    ASSERT_GT(901 * model::Player::kUnit, model::TimeRules::of_recorder(machine_).longest_wait());
+    ASSERT_GT(901 * model::TimingMerger::kUnit, model::TimeRules::of_recorder(machine_).longest_wait());
     load(1, 70);
     EXPECT_EQ(time(1), 1 + transfer_);
-    lane(2).slice.paused = true;
+    vcpu(2).slice.paused = true;
     load(2, 70);
     EXPECT_EQ(time(2), 901 + transfer_);
 }
 
 TEST_F(ConflictTimeTest, AStallEndsTheShareEarlier) {
     store(0, 70);
-    const std::uint64_t end = lane(1).share.end();
+    const std::uint64_t end = vcpu(1).share.end();
     load(1, 70);
-    EXPECT_EQ(lane(1).share.end(), end - static_cast<std::uint64_t>(transfer_));
+    EXPECT_EQ(vcpu(1).share.end(), end - static_cast<std::uint64_t>(transfer_));
 }
 
 // --- who executes ---
@@ -168,7 +168,7 @@ TEST_F(ContendersTest, TheEarlierOneExecutesUntilItHasPassedTheOther) {
     EXPECT_FALSE(begin(0));
     EXPECT_TRUE(begin(2)) << "it does not contend";
     turn(1);
-    windows_.end_slice();
+    epochs_.end_slice();
     EXPECT_GT(time(1) - time(0), machine_.quantum_cycles);
     EXPECT_LE(time(1) - time(0), machine_.quantum_cycles + 1);
     EXPECT_FALSE(begin(1));
@@ -178,65 +178,65 @@ TEST_F(ContendersTest, TheEarlierOneExecutesUntilItHasPassedTheOther) {
 TEST_F(ContendersTest, ABlockThatAccessedADisputedLineDoesNotGetThatFarAhead) {
     constexpr std::uint64_t kAnother = 1;
     ASSERT_TRUE(begin(1));
-    EXPECT_FALSE(windows_.slice_over(lane(1)));
-    execute(1, lane(1).slice.turn_end - lane(1).instructions);
+    EXPECT_FALSE(epochs_.slice_over(vcpu(1)));
+    execute(1, vcpu(1).slice.contention_end - vcpu(1).instructions);
     EXPECT_GT(time(1), time(0));
     EXPECT_LT(time(1) - time(0), upgrade_);
-    EXPECT_TRUE(windows_.slice_over(lane(1)));
-    lane(1).block_id = kAnother;
-    EXPECT_FALSE(windows_.slice_over(lane(1)));
-    execute(1, lane(1).slice.end - lane(1).instructions);
-    EXPECT_TRUE(windows_.slice_over(lane(1)));
+    EXPECT_TRUE(epochs_.slice_over(vcpu(1)));
+    vcpu(1).block_id = kAnother;
+    EXPECT_FALSE(epochs_.slice_over(vcpu(1)));
+    execute(1, vcpu(1).slice.end - vcpu(1).instructions);
+    EXPECT_TRUE(epochs_.slice_over(vcpu(1)));
 }
 
 TEST_F(ConflictTimeTest, OneThatContendsAloneIsNotBounded) {
     store(0, 70);
     store(1, 70);
-    lane(0).slice.contends_until = 0;
+    vcpu(0).slice.contends_until = 0;
     ASSERT_TRUE(begin(1));
-    EXPECT_EQ(lane(1).slice.turn_end, Lane::kNever);
-    EXPECT_EQ(lane(1).slice.end, Lane::kNever);
+    EXPECT_EQ(vcpu(1).slice.contention_end, Vcpu::kNever);
+    EXPECT_EQ(vcpu(1).slice.end, Vcpu::kNever);
 }
 
 TEST_F(ContendersTest, AnAccessToADisputedLineEndsTheSliceOfOneThatIsAhead) {
     ASSERT_TRUE(begin(1));
-    lane(1).block_id = 1;
-    windows_.access(lane(1), 71, Kind::store);
+    vcpu(1).block_id = 1;
+    epochs_.access(vcpu(1), 71, Kind::store);
     execute(1, static_cast<std::uint64_t>(time(0) - time(1)) + 10);
-    windows_.access(lane(1), 71, Kind::store);
-    EXPECT_FALSE(windows_.slice_over(lane(1))) << "nobody else uses this line";
-    windows_.end_slice();
+    epochs_.access(vcpu(1), 71, Kind::store);
+    EXPECT_FALSE(epochs_.slice_over(vcpu(1))) << "nobody else uses this line";
+    epochs_.end_slice();
     store(0, 70);
     EXPECT_FALSE(over_) << "it has the line, and is not ahead";
     ASSERT_TRUE(begin(0));
     execute(0, static_cast<std::uint64_t>(time(1) - time(0)) + 1);
-    windows_.access(lane(0), 70, Kind::store);
-    EXPECT_TRUE(windows_.slice_over(lane(0)));
+    epochs_.access(vcpu(0), 70, Kind::store);
+    EXPECT_TRUE(epochs_.slice_over(vcpu(0)));
 }
 
 TEST_F(ConflictTimeTest, KernelCodeThatHasNoConflictForLongContendsNoLonger) {
-    const model::Context kernel(model::Party::kernel, model::Entry::system_call);
-    lane(0).context = lane(1).context = kernel;
+    const model::Context kernel(model::ProcessClass::kernel, model::KernelEntry::system_call);
+    vcpu(0).context = vcpu(1).context = kernel;
     store(0, 70);
     store(1, 70);
     store(0, 70);
-    EXPECT_TRUE(lane(1).contends());
+    EXPECT_TRUE(vcpu(1).contends());
     execute(1, 3'999);
-    EXPECT_TRUE(lane(1).contends());
+    EXPECT_TRUE(vcpu(1).contends());
     execute(1, 1);
-    EXPECT_FALSE(lane(1).contends());
-    lane(0).slice.paused = true;
-    EXPECT_TRUE(lane(0).contends()) << "it polls";
+    EXPECT_FALSE(vcpu(1).contends());
+    vcpu(0).slice.paused = true;
+    EXPECT_TRUE(vcpu(0).contends()) << "it polls";
 }
 
 TEST_F(ContendersTest, UserCodeContendsForTwentyThousandCyclesAfterTheEpoch) {
     execute(1, 4'000);
     for (unsigned cycles = 0; cycles != 20'000; cycles += kEpoch) {
-        windows_.mark(model::Mark::none);
-        EXPECT_TRUE(lane(1).contends()) << cycles;
+        epochs_.mark(model::Mark::none);
+        EXPECT_TRUE(vcpu(1).contends()) << cycles;
     }
-    windows_.mark(model::Mark::none);
-    EXPECT_FALSE(lane(1).contends());
+    epochs_.mark(model::Mark::none);
+    EXPECT_FALSE(vcpu(1).contends());
 }
 
 // --- polls ---
@@ -246,14 +246,14 @@ class PollTest : public ConflictTimeTest {
 protected:
     /// Returns whether the poll was executed.
     bool poll() {
-        if (!windows_.begin_slice(lane(1), registers_.data())) {
+        if (!epochs_.begin_slice(vcpu(1), registers_.data())) {
             return false;
         }
-        lane(1).begin_loop(registers_.data());
+        vcpu(1).begin_loop(registers_.data());
         execute(1, 3);
-        windows_.access(lane(1), 70, Kind::load);
-        ++lane(1).counts.accesses[static_cast<unsigned>(Kind::load)];
-        windows_.pause(lane(1));
+        epochs_.access(vcpu(1), 70, Kind::load);
+        ++vcpu(1).counts.accesses[static_cast<unsigned>(Kind::load)];
+        epochs_.pause(vcpu(1));
         return true;
     }
     std::array<std::uint8_t, 256> registers_{};
@@ -267,7 +267,7 @@ TEST_F(PollTest, PollsThatRepeatThemselvesAreCountedUntilTheStore) {
     EXPECT_TRUE(over_);
     EXPECT_GE(time(1), 601);
     EXPECT_LT(time(1), 601 + 3);
-    EXPECT_EQ(lane(1).counts.accesses[static_cast<unsigned>(Kind::load)], lane(1).instructions / 3);
+    EXPECT_EQ(vcpu(1).counts.accesses[static_cast<unsigned>(Kind::load)], vcpu(1).instructions / 3);
     EXPECT_TRUE(poll());
 }
 
@@ -285,25 +285,25 @@ TEST_F(PollTest, APollAfterAStoreIsExecuted) {
 
 TEST_F(PollTest, APollThatStoresIsExecuted) {
     for (int i = 0; i < 5; ++i) {
-        ASSERT_TRUE(windows_.begin_slice(lane(1), registers_.data()));
-        lane(1).begin_loop(registers_.data());
+        ASSERT_TRUE(epochs_.begin_slice(vcpu(1), registers_.data()));
+        vcpu(1).begin_loop(registers_.data());
         execute(1, 3);
-        windows_.access(lane(1), 70, Kind::load);
-        windows_.access(lane(1), 70, Kind::store);
-        windows_.pause(lane(1));
+        epochs_.access(vcpu(1), 70, Kind::load);
+        epochs_.access(vcpu(1), 70, Kind::store);
+        epochs_.pause(vcpu(1));
     }
 }
 
 TEST_F(PollTest, ALoopThatIsFoundAtItsSecondBlockHasOneIteration) {
     ASSERT_TRUE(begin(1));
-    lane(1).begin_loop(registers_.data());
+    vcpu(1).begin_loop(registers_.data());
     execute(1, 3);
-    windows_.access(lane(1), 70, Kind::load);
+    epochs_.access(vcpu(1), 70, Kind::load);
     ++registers_[168];  // the flags of QEMU's first block have another form
-    lane(1).move_loop(registers_.data());
+    vcpu(1).move_loop(registers_.data());
     execute(1, 3);  // the filter takes the load for a hit
-    ASSERT_TRUE(lane(1).loop_returned(registers_.data()));
-    windows_.park(lane(1));
+    ASSERT_TRUE(vcpu(1).loop_returned(registers_.data()));
+    epochs_.park(vcpu(1));
     slice(0, 600);
     store(0, 70);
     EXPECT_GE(time(1), 601);
@@ -327,7 +327,7 @@ TEST_F(PollTest, AnEpochThatEndsEarlyCountsPollsUpToTheProcessorThatIsBehind) {
     EXPECT_FALSE(poll());
     all_of(2);
     slice(0, 600);  // it may yet store in this epoch
-    windows_.mark(model::Mark::none);
+    epochs_.mark(model::Mark::none);
     EXPECT_GE(instructions(closed(0).streams[1]), 600U);
     EXPECT_LT(instructions(closed(0).streams[1]), 600U + 6);
 }
@@ -337,10 +337,10 @@ TEST_F(PollTest, AnInterruptEndsTheWait) {
     EXPECT_FALSE(poll());
     ASSERT_TRUE(begin(0));
     execute(0, 300);
-    windows_.interrupt(lane(0), lane(1));
-    EXPECT_TRUE(windows_.slice_over(lane(0)));
+    epochs_.interrupt(vcpu(0), vcpu(1));
+    EXPECT_TRUE(epochs_.slice_over(vcpu(0)));
     EXPECT_GE(time(1), 300);
-    windows_.end_slice();
+    epochs_.end_slice();
     EXPECT_TRUE(begin(1));
 }
 
@@ -351,31 +351,31 @@ class DeadlineTest : public ConflictTimeTest {
 protected:
     void poll(std::uint64_t instructions) {
         ASSERT_TRUE(begin(1));
-        lane(1).polls.recent.begin_interval(lane(1).instructions);
+        vcpu(1).polls.recent.begin_interval(vcpu(1).instructions);
         execute(1, instructions);
-        windows_.access(lane(1), 70, Kind::load);
-        windows_.read_clock(lane(1));
-        windows_.end_slice();
+        epochs_.access(vcpu(1), 70, Kind::load);
+        epochs_.read_clock(vcpu(1));
+        epochs_.end_slice();
     }
 };
 
 TEST_F(DeadlineTest, NobodyGetsFarAheadOfAProcessorThatPollsUntilATime) {
     ASSERT_TRUE(begin(0));
-    EXPECT_EQ(lane(0).slice.end, Lane::kNever);
-    windows_.end_slice();
+    EXPECT_EQ(vcpu(0).slice.end, Vcpu::kNever);
+    epochs_.end_slice();
     for (int i = 0; i < 4; ++i) {
         poll(210);
     }
     slice(0, 900);
     slice(2, 1'000);
-    lane(1).polls.recent.begin_interval(lane(1).instructions);
+    vcpu(1).polls.recent.begin_interval(vcpu(1).instructions);
     ASSERT_TRUE(begin(1));
-    EXPECT_LT(lane(1).slice.end, Lane::kNever);
-    windows_.access(lane(1), 71, Kind::store);
-    EXPECT_FALSE(lane(1).watches_clock());
-    windows_.end_slice();
+    EXPECT_LT(vcpu(1).slice.end, Vcpu::kNever);
+    epochs_.access(vcpu(1), 71, Kind::store);
+    EXPECT_FALSE(vcpu(1).watches_clock());
+    epochs_.end_slice();
     EXPECT_TRUE(begin(0));
-    EXPECT_EQ(lane(0).slice.end, Lane::kNever);
+    EXPECT_EQ(vcpu(0).slice.end, Vcpu::kNever);
 }
 
 // --- waits in the wrong order ---
@@ -387,11 +387,11 @@ TEST_F(ConflictTimeTest, AFirstStoreAndALaterOneAreTwoWaitsOfAPoll) {
     store(0, 70);
     slice(0, 100);
     store(0, 70);
-    lane(0).slice.contends_until = 0;
-    lane(0).slice.contends_epochs = 0;
-    lane(1).slice.paused = true;
+    vcpu(0).slice.contends_until = 0;
+    vcpu(0).slice.contends_epochs = 0;
+    vcpu(1).slice.paused = true;
     load(1, 70);
-    windows_.finish();
+    epochs_.finish();
     std::vector<model::Wait> waits;
     for (const model::Event& e : events(0, 1)) {
         if (e.op == Op::after) {
@@ -405,9 +405,9 @@ TEST_F(ConflictTimeTest, AProcessorThatPollsDoesNotGetAheadOfAContender) {
     store(0, 70);
     store(1, 70);  // contends
     slice(2, 900);
-    lane(2).slice.paused = true;
+    vcpu(2).slice.paused = true;
     EXPECT_FALSE(begin(2));
-    lane(2).slice.paused = false;
+    vcpu(2).slice.paused = false;
     EXPECT_TRUE(begin(2));
 }
 
@@ -416,15 +416,15 @@ TEST_F(ContendersTest, TheLaterOneExecutesIfQemuDoesNotRunTheOther) {
         ASSERT_FALSE(begin(0));
     }
     ASSERT_TRUE(begin(0));
-    EXPECT_GT(lane(0).slice.end, lane(0).instructions);
+    EXPECT_GT(vcpu(0).slice.end, vcpu(0).instructions);
 }
 
 TEST_F(ConflictTimeTest, WithBoundedSlicesTheEarliestProcessorExecutes) {
-    windows_.bound_slices(10);
+    epochs_.bound_slices(10);
     slice(0, 10);
     EXPECT_FALSE(begin(0));
     ASSERT_TRUE(begin(1));
-    EXPECT_EQ(lane(1).slice.end - lane(1).instructions, 10U);
+    EXPECT_EQ(vcpu(1).slice.end - vcpu(1).instructions, 10U);
 }
 
 TEST_F(ConflictTimeTest, AProcessorDoesNotKeepADisputedLineForLong) {
@@ -432,17 +432,17 @@ TEST_F(ConflictTimeTest, AProcessorDoesNotKeepADisputedLineForLong) {
     store(1, 70);
     begin(1);
     execute(1, 1);
-    windows_.access(lane(1), 70, Kind::store);
-    EXPECT_FALSE(windows_.slice_over(lane(1)));
-    const std::uint64_t left = lane(1).slice.end - lane(1).instructions;
+    epochs_.access(vcpu(1), 70, Kind::store);
+    EXPECT_FALSE(epochs_.slice_over(vcpu(1)));
+    const std::uint64_t left = vcpu(1).slice.end - vcpu(1).instructions;
     EXPECT_EQ(left, 1'000U);
-    EXPECT_EQ(lane(1).check_at, std::min(lane(1).check_at, lane(1).slice.end));
+    EXPECT_EQ(vcpu(1).check_at, std::min(vcpu(1).check_at, vcpu(1).slice.end));
 }
 
 TEST_F(ConflictTimeTest, TheFirstAccessToADisputedLineInAnEpochEndsTheSlice) {
     store(0, 70);
     store(1, 70);
-    windows_.mark(model::Mark::none);
+    epochs_.mark(model::Mark::none);
     store(1, 70);
     EXPECT_TRUE(over_) << "the other one may take the line";
     store(1, 70);
@@ -452,17 +452,17 @@ TEST_F(ConflictTimeTest, TheFirstAccessToADisputedLineInAnEpochEndsTheSlice) {
 TEST_F(ConflictTimeTest, AnInterruptThatWakesAProcessorEndsTheSlice) {
     sleep(2, 1);
     begin(0);
-    windows_.interrupt(lane(0), lane(1));
-    EXPECT_FALSE(windows_.slice_over(lane(0))) << "the target is awake";
-    windows_.interrupt(lane(0), lane(2));
-    EXPECT_TRUE(windows_.slice_over(lane(0)));
+    epochs_.interrupt(vcpu(0), vcpu(1));
+    EXPECT_FALSE(epochs_.slice_over(vcpu(0))) << "the target is awake";
+    epochs_.interrupt(vcpu(0), vcpu(2));
+    EXPECT_TRUE(epochs_.slice_over(vcpu(0)));
 }
 
 TEST_F(EdgeTest, WalksAreLoads) {
     access(0, 70, Kind::walk);
     store(1, 70);
     access(2, 70, Kind::walk);
-    windows_.finish();
+    epochs_.finish();
     EXPECT_EQ(stream(0), (Stream{"walk 70!"}));
     EXPECT_EQ(stream(1), (Stream{"after 0.0", "store 70!"}));
     EXPECT_EQ(stream(2), (Stream{"after 1.0", "walk 70"}));
@@ -471,11 +471,11 @@ TEST_F(EdgeTest, WalksAreLoads) {
 TEST_F(EdgeTest, FetchesHaveNoOrder) {
     store(0, 70);
     begin(1);
-    windows_.add(lane(1), model::Event::access(model::Kind::ifetch, 70));
-    EXPECT_FALSE(windows_.slice_over(lane(1)));
+    epochs_.add(vcpu(1), model::Event::access(model::Kind::ifetch, 70));
+    EXPECT_FALSE(epochs_.slice_over(vcpu(1)));
     store(0, 70);
     EXPECT_FALSE(over_);
-    windows_.finish();
+    epochs_.finish();
     EXPECT_EQ(stream(1), (Stream{"fetch 70"}));
     EXPECT_EQ(stream(0), (Stream{"store 70", "store 70"}));
 }
@@ -486,7 +486,7 @@ TEST_F(EdgeTest, EdgesNameAwaitedEventsByTheirNumber) {
     store(0, 72);
     load(1, 72);
     load(2, 70);
-    windows_.finish();
+    epochs_.finish();
     EXPECT_EQ(stream(0), (Stream{"store 70!", "store 71", "store 72!"}));
     EXPECT_EQ(stream(1), (Stream{"after 0.1", "load 72"}));
     EXPECT_EQ(stream(2), (Stream{"after 0.0", "load 70"}));
@@ -498,7 +498,7 @@ TEST_F(EdgeTest, AnEdgeToALaterEventIncludesTheEarlierOnes) {
     load(1, 71);
     load(1, 70);
     EXPECT_TRUE(over_) << "the line is transferred nevertheless";
-    windows_.finish();
+    epochs_.finish();
     EXPECT_EQ(stream(0), (Stream{"store 70!", "store 71!"}));
     EXPECT_EQ(stream(1), (Stream{"after 0.1", "load 71", "load 70"}));
 }
@@ -507,7 +507,7 @@ TEST_F(EdgeTest, SeveralProcessorsWaitForOneEvent) {
     store(0, 70);
     load(1, 70);
     load(2, 70);
-    windows_.finish();
+    epochs_.finish();
     EXPECT_EQ(stream(0), (Stream{"store 70!"}));
     EXPECT_EQ(stream(1), (Stream{"after 0.0", "load 70"}));
     EXPECT_EQ(stream(2), (Stream{"after 0.0", "load 70"}));
@@ -518,7 +518,7 @@ TEST_F(EdgeTest, TheLastLoadOfAReaderIsAwaited) {
     load(0, 71);
     load(0, 70);
     store(1, 70);
-    windows_.finish();
+    epochs_.finish();
     EXPECT_EQ(stream(0), (Stream{"load 70", "load 71", "load 70!"}));
 }
 
@@ -526,7 +526,7 @@ TEST_F(EdgeTest, AStoreBehindItsOwnEdgesIsFoundAgain) {
     store(0, 70);
     store(1, 70);  // at the second position
     load(2, 70);
-    windows_.finish();
+    epochs_.finish();
     EXPECT_EQ(stream(1), (Stream{"after 0.0", "store 70!"}));
     EXPECT_EQ(stream(2), (Stream{"after 1.0", "load 70"}));
 }
@@ -534,10 +534,10 @@ TEST_F(EdgeTest, AStoreBehindItsOwnEdgesIsFoundAgain) {
 TEST_F(EdgeTest, AStoreBehindALongDeltaIsFoundAgain) {
     begin(0);
     execute(0, 40'000);
-    windows_.access(lane(0), 70, Kind::store);
-    windows_.end_slice();
+    epochs_.access(vcpu(0), 70, Kind::store);
+    epochs_.end_slice();
     load(1, 70);
-    windows_.finish();
+    epochs_.finish();
     EXPECT_EQ(stream(0), (Stream{"pass 0", "store 70!"}));
     EXPECT_EQ(stream(1), (Stream{"after 0.0", "load 70"}));
 }
@@ -546,10 +546,10 @@ TEST_F(EdgeTest, AnEdgeBehindALongDeltaKeepsItsPlace) {
     store(0, 70);
     begin(1);
     execute(1, 40'000);
-    windows_.access(lane(1), 70, Kind::store);
-    windows_.end_slice();
+    epochs_.access(vcpu(1), 70, Kind::store);
+    epochs_.end_slice();
     load(2, 70);
-    windows_.finish();
+    epochs_.finish();
     EXPECT_EQ(stream(1), (Stream{"pass 0", "after 0.0", "store 70!"}));
     EXPECT_EQ(event(0, 1, 1).delta, 40'000U - 32'767U);
     EXPECT_EQ(stream(2), (Stream{"after 1.0", "load 70"}));
@@ -558,9 +558,9 @@ TEST_F(EdgeTest, AnEdgeBehindALongDeltaKeepsItsPlace) {
 TEST_F(EdgeTest, EdgesBeyondTheRoomAreRecorded) {
     begin(1);
     for (unsigned i = 0; i < kFits - 1; ++i) {
-        windows_.access(lane(1), 200 + i, Kind::load);
+        epochs_.access(vcpu(1), 200 + i, Kind::load);
     }
-    windows_.end_slice();
+    epochs_.end_slice();
     store(0, 70);
     load(2, 70);
     store(1, 70);
@@ -573,12 +573,12 @@ TEST_F(EdgeTest, EdgesBeyondTheRoomAreRecorded) {
 TEST_F(EdgeTest, AConflictWithTheLastEpochEndsTheSliceWithoutAnEdge) {
     store(0, 70);
     load(0, 71);
-    windows_.mark(Mark::none);
+    epochs_.mark(Mark::none);
     load(1, 70);
     EXPECT_TRUE(over_);
     store(1, 71);
     EXPECT_TRUE(over_);
-    windows_.finish();
+    epochs_.finish();
     EXPECT_EQ(stream(0, 0), (Stream{"store 70", "load 71"}));
     EXPECT_EQ(stream(1, 1), (Stream{"load 70", "store 71!"}));
 }
@@ -588,9 +588,9 @@ TEST_F(EdgeTest, AContendedLineIsAwaitedInTheNextEpoch) {
     store(0, 70);
     load(1, 70);
     store(0, 70);
-    windows_.mark(Mark::none);
+    epochs_.mark(Mark::none);
     load(2, 70);
-    windows_.finish();
+    epochs_.finish();
     EXPECT_EQ(stream(0, 0), (Stream{"load 71", "store 70!", "after 1.0", "store 70!"}));
     EXPECT_EQ(stream(2, 1), (Stream{"after 0.1", "load 70"}));
     EXPECT_EQ(event(1, 2, 0).edge().wait, model::Wait::before);
@@ -602,7 +602,7 @@ TEST_F(ConflictTimeTest, AMissWaitsForAStoreOfTheLastEpoch) {
     slice(0, 300);
     store(0, 70);
     const std::int64_t behind = time(1) - time(0);
-    windows_.mark(Mark::none);
+    epochs_.mark(Mark::none);
     ASSERT_EQ(time(1) - time(0), behind);
     load(1, 70);
     EXPECT_EQ(time(1), time(0) + transfer_);
@@ -614,8 +614,8 @@ TEST_F(ConflictTimeTest, AStoreOfTheLastEpochIsCorrectedWithItsProcessor) {
     slice(0, 300);
     store(0, 70);
     const std::int64_t ahead = time(0) - time(1);
-    sink_.known_.paces[0].lead = -100 * model::Player::kUnit;  // half of it is corrected
-    windows_.mark(Mark::none);
+    sink_.known_.paces[0].lead = -100 * model::TimingMerger::kUnit;  // half of it is corrected
+    epochs_.mark(Mark::none);
     ASSERT_EQ(time(0) - time(1), ahead - 50);
     load(1, 70);
     EXPECT_EQ(time(1), time(0) + transfer_);
@@ -623,8 +623,8 @@ TEST_F(ConflictTimeTest, AStoreOfTheLastEpochIsCorrectedWithItsProcessor) {
 
 TEST_F(EdgeTest, AnOlderEpochIsForgotten) {
     store(0, 70);
-    windows_.mark(Mark::none);
-    windows_.mark(Mark::none);
+    epochs_.mark(Mark::none);
+    epochs_.mark(Mark::none);
     load(1, 70);
     EXPECT_FALSE(over_);
 }
@@ -634,7 +634,7 @@ TEST_F(EdgeTest, EdgesBeginAnewWithEachEpoch) {
         store(0, 70);
         slice(0, 300);  // it is later than the other one then
         load(1, 70);
-        windows_.mark(Mark::none);
+        epochs_.mark(Mark::none);
     }
     EXPECT_EQ(stream(0, 0), (Stream{"store 70!"}));
     EXPECT_EQ(stream(1, 0), (Stream{"after 0.0", "load 70"}));
@@ -647,7 +647,7 @@ TEST_F(EdgeTest, AnAlternatingLineHasAnEdgeForEachAccess) {
         store(0, 70);
         store(1, 70);
     }
-    windows_.finish();
+    epochs_.finish();
     EXPECT_EQ(stream(0), (Stream{"store 70!", "after 1.0", "store 70!"}));
     EXPECT_EQ(stream(1), (Stream{"after 0.0", "store 70!", "after 0.1", "store 70!"}));
 }
@@ -657,12 +657,12 @@ TEST_F(EdgeTest, AProcessorThatPollsAContendedLineGivesUpItsSlice) {
     load(1, 70);
     begin(1);
     execute(1, 1);
-    windows_.access(lane(1), 70, Kind::load);
-    EXPECT_FALSE(windows_.slice_over(lane(1))) << "the first filter interval: it may just use the line";
-    lane(1).slice.reads_again = true;
+    epochs_.access(vcpu(1), 70, Kind::load);
+    EXPECT_FALSE(epochs_.slice_over(vcpu(1))) << "the first filter interval: it may just use the line";
+    vcpu(1).slice.reads_again = true;
     execute(1, 200);
-    windows_.access(lane(1), 70, Kind::load);
-    EXPECT_TRUE(windows_.slice_over(lane(1)));
+    epochs_.access(vcpu(1), 70, Kind::load);
+    EXPECT_TRUE(epochs_.slice_over(vcpu(1)));
 }
 
 TEST_F(EdgeTest, ALineToWhichAnotherOneStoresIsReadAgainSoon) {
@@ -670,30 +670,30 @@ TEST_F(EdgeTest, ALineToWhichAnotherOneStoresIsReadAgainSoon) {
     store(0, 70);
     load(1, 70);  // now both have it
     begin(1);
-    lane(1).filter.interval_end = lane(1).check_at = 1'000;
-    windows_.access(lane(1), 71, Kind::load);
-    EXPECT_EQ(lane(1).check_at, 1'000U);
-    windows_.access(lane(1), 70, Kind::load);
-    EXPECT_EQ(lane(1).filter.interval_end, lane(1).instructions + 200);
-    EXPECT_EQ(lane(1).check_at, lane(1).filter.interval_end);
+    vcpu(1).filter.interval_end = vcpu(1).check_at = 1'000;
+    epochs_.access(vcpu(1), 71, Kind::load);
+    EXPECT_EQ(vcpu(1).check_at, 1'000U);
+    epochs_.access(vcpu(1), 70, Kind::load);
+    EXPECT_EQ(vcpu(1).filter.interval_end, vcpu(1).instructions + 200);
+    EXPECT_EQ(vcpu(1).check_at, vcpu(1).filter.interval_end);
     execute(1, 100);
-    windows_.access(lane(1), 70, Kind::load);
-    EXPECT_EQ(lane(1).filter.interval_end, lane(1).instructions + 100) << "not later than before";
+    epochs_.access(vcpu(1), 70, Kind::load);
+    EXPECT_EQ(vcpu(1).filter.interval_end, vcpu(1).instructions + 100) << "not later than before";
 }
 
 TEST_F(EdgeTest, AProcessorThatReadsItsOwnLinesAgainKeepsItsSlice) {
     store(1, 70);
     begin(1);
-    lane(1).slice.reads_again = true;
+    vcpu(1).slice.reads_again = true;
     execute(1, 200);
-    windows_.access(lane(1), 70, Kind::load);
-    windows_.access(lane(1), 71, Kind::load);
-    EXPECT_FALSE(windows_.slice_over(lane(1)));
-    windows_.end_slice();
-    lane(1).slice.over = true;
+    epochs_.access(vcpu(1), 70, Kind::load);
+    epochs_.access(vcpu(1), 71, Kind::load);
+    EXPECT_FALSE(epochs_.slice_over(vcpu(1)));
+    epochs_.end_slice();
+    vcpu(1).slice.over = true;
     begin(1);
-    EXPECT_FALSE(lane(1).slice.reads_again);
-    EXPECT_FALSE(lane(1).slice.over);
+    EXPECT_FALSE(vcpu(1).slice.reads_again);
+    EXPECT_FALSE(vcpu(1).slice.over);
 }
 
 }  // namespace s80::plugin

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The interface between the recording side and the playing side: one epoch (`Window`) with one stream of
+// The interface between the recording side and the playing side: one epoch with one stream of
 // events per processor.
 #pragma once
 #include <algorithm>
@@ -75,10 +75,10 @@ struct SliceCounts {
 };
 
 /// The snapshot that is due after this epoch.
-enum class Mark : std::uint8_t { none, load_begin, window, measure_begin, measure_end, exit };
+enum class Mark : std::uint8_t { none, load_begin, interval, measure_begin, measure_end, exit };
 
-struct Window {
-    explicit Window(unsigned processors) : streams(processors) {}
+struct Epoch {
+    explicit Epoch(unsigned processors) : streams(processors) {}
 
     std::vector<Stream> streams;  ///< by processor
     /// An L1-filtered epoch (of a filtered capture): accesses that an L1 absorbs under every protocol are

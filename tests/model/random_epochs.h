@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Windows as a guest makes them, drawn from a fixed generator: private data, shared data and code, long
+// Epochs as a guest makes them, drawn from a fixed generator: private data, shared data and code, long
 // streams beside short ones, sleeps and the interrupts that end them.
 #pragma once
 #include <algorithm>
 #include <cstdint>
 
-#include "stream/window.h"
+#include "stream/epoch.h"
 
 namespace s80::model::test {
 
@@ -29,36 +29,36 @@ private:
 
 inline constexpr Line kRandomLines = 1U << 14;
 
-class RandomWindows {
+class RandomEpochs {
 public:
-    RandomWindows(unsigned processors, std::uint64_t seed) : processors_(processors), draw_(seed) {}
+    RandomEpochs(unsigned processors, std::uint64_t seed) : processors_(processors), draw_(seed) {}
 
     /// About `events` events a processor.
-    Window next(unsigned events) {
-        Window window(processors_);
+    Epoch next(unsigned events) {
+        Epoch epoch(processors_);
         if (draw_.percent(5)) {
-            window.idle_before_ns = 1000;
+            epoch.idle_before_ns = 1000;
         }
         for (unsigned p = 0; p < processors_; ++p) {
-            Stream& stream = window.streams[p];
+            Stream& stream = epoch.streams[p];
             stream.runs_on = draw_.percent(80);
             stream.ran = draw_.percent(90);
             if (stream.ran) {
                 fill(stream, p, 1 + draw_.below(2 * events));
             }
         }
-        if (window.streams[0].ran && window.streams[processors_ - 1].ran && draw_.percent(50)) {
-            wake(window);
+        if (epoch.streams[0].ran && epoch.streams[processors_ - 1].ran && draw_.percent(50)) {
+            wake(epoch);
         }
-        window.mark = Mark::window;
-        return window;
+        epoch.mark = Mark::interval;
+        return epoch;
     }
 
 private:
     void fill(Stream& stream, unsigned p, unsigned events) {
         for (unsigned i = 0; i < events; ++i) {
             const Context context(static_cast<Privilege>(draw_.below(kPrivileges)),
-                                  static_cast<Party>(draw_.below(kParties)));
+                                  static_cast<ProcessClass>(draw_.below(kProcessClasses)));
             const bool pass = draw_.percent(2);
             const Op op = pass ? Op::pass : static_cast<Op>(draw_.below(4));
             const auto delta = static_cast<std::uint16_t>(draw_.below(draw_.percent(5) ? 2000 : 6));
@@ -77,10 +77,10 @@ private:
         return draw_.percent(70) ? 1024 + p * 256 + near(256) : 8192 + near(4096);
     }
     /// The last processor sleeps until the first one has got half way.
-    void wake(Window& window) {
-        window.signals = 1;
-        auto& sender = window.streams.front();
-        auto& sleeper = window.streams.back();
+    void wake(Epoch& epoch) {
+        epoch.signals = 1;
+        auto& sender = epoch.streams.front();
+        auto& sleeper = epoch.streams.back();
         sender.events.insert(sender.events.begin() + static_cast<std::ptrdiff_t>(sender.size / 2),
                              Event{0, 1, 0, Op::signal, 0, {}});
         sleeper.events.insert(sleeper.events.begin(), Event{0, 1, 0, Op::wait, 0, {}});

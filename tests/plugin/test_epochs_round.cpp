@@ -3,19 +3,19 @@
 #include <array>
 #include <set>
 
-#include "windows_fixture.h"
+#include "epochs_fixture.h"
 
 namespace s80::plugin {
 
 using model::Kind;
 
-class RoundTest : public WindowsTest {
+class RoundTest : public EpochsTest {
 protected:
     void store(unsigned processor) {
         ASSERT_TRUE(begin(processor));
         execute(processor, 1);
-        windows_.access(lane(processor), 70, Kind::store);
-        windows_.end_slice();
+        epochs_.access(vcpu(processor), 70, Kind::store);
+        epochs_.end_slice();
     }
     /// Processors 0 and 1 contend, and processor 1 is the earlier one. Processor 2 has nothing left and stays
     /// in the round.
@@ -68,7 +68,7 @@ TEST_F(RoundTest, AContenderIsLeftOutUntilItsTurn) {
     slice(1, 1);
     EXPECT_EQ(out(), Set{0}) << "processor 1 is still earlier";
     turn(1);
-    windows_.end_slice();
+    epochs_.end_slice();
     EXPECT_EQ(out(), Set{});
     EXPECT_TRUE(begin(0));
 }
@@ -86,7 +86,7 @@ TEST_F(RoundTest, AContenderStaysOutWhileAnEarlierOnePolls) {
     EXPECT_FALSE(begin(0));
     ASSERT_TRUE(begin(1));
     execute(1, 1);
-    windows_.pause(lane(1));
+    epochs_.pause(vcpu(1));
     EXPECT_EQ(out(), Set{0});
 }
 
@@ -95,13 +95,13 @@ TEST_F(RoundTest, AContenderIsTakenInIfThePollsOfTheOtherAreCounted) {
     EXPECT_FALSE(begin(0));
     EXPECT_EQ(out(), Set{0});
     const std::array<std::uint8_t, 256> registers{};
-    ASSERT_TRUE(windows_.begin_slice(lane(1), registers.data()));
-    lane(1).begin_loop(registers.data());
+    ASSERT_TRUE(epochs_.begin_slice(vcpu(1), registers.data()));
+    vcpu(1).begin_loop(registers.data());
     execute(1, 1);
-    windows_.access(lane(1), 71, Kind::load);
-    windows_.end_slice();
+    epochs_.access(vcpu(1), 71, Kind::load);
+    epochs_.end_slice();
     EXPECT_EQ(out(), Set{0}) << "processor 1 is still earlier";
-    EXPECT_FALSE(windows_.begin_slice(lane(1), registers.data())) << "the loop repeats itself";
+    EXPECT_FALSE(epochs_.begin_slice(vcpu(1), registers.data())) << "the loop repeats itself";
     EXPECT_EQ(closed(), 0U);
     EXPECT_EQ(out(), Set{1});
     EXPECT_TRUE(begin(0));
@@ -124,10 +124,10 @@ TEST_F(RoundTest, IfNobodyStaysASleepTakesAllIn) {
     EXPECT_FALSE(begin(2));
     EXPECT_EQ(out(), Set{2}) << "processor 0 stays";
     turn(1);
-    windows_.end_slice();
+    epochs_.end_slice();
     ASSERT_TRUE(begin(0)) << "its turn: it stays no longer";
     EXPECT_EQ(out(), Set{2});
-    windows_.sleep(lane(0));
+    epochs_.sleep(vcpu(0));
     EXPECT_EQ(out(), Set{}) << "QEMU might run none of the others";
 }
 
