@@ -30,7 +30,7 @@ Machine spare_machine(Machine machine, Spares spares) {
 
 }  // namespace
 
-// Before its use below: clang 14 does not instantiate it later.
+// Before its use: otherwise clang does not emit it (findings/clang-template-from-generic-lambda.sh).
 template <class Caches>
 void Hierarchy::beyond_l1(Hierarchy& self, const Access& a, Cache::Slot slot, Outcome& outcome) {
     Statistics& stats = self.stats_;
