@@ -14,7 +14,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from tests.lab import LIMIT_S
@@ -78,9 +78,9 @@ Harm = Callable[[bytes], bytes]
 
 
 @contextmanager
-def listening(program: Path) -> Iterator[int]:
-    """The port that it listens on, and its end."""
-    with subprocess.Popen([str(program), "127.0.0.1:0"], stdout=subprocess.PIPE, text=True) as server:
+def serving(command: Sequence[str]) -> Iterator[int]:
+    """The port that a server prints in its first line, and the server's end."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         try:
             word, port = server.stdout.readline().split()
@@ -88,6 +88,11 @@ def listening(program: Path) -> Iterator[int]:
             yield int(port)
         finally:
             server.terminate()
+
+
+def listening(program: Path) -> AbstractContextManager[int]:
+    """The port that a program listens on, and the program's end."""
+    return serving([str(program), "127.0.0.1:0"])
 
 
 def unharmed(part: bytes) -> bytes:

@@ -9,11 +9,12 @@ import socketserver
 import subprocess
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
 from tests.loadgen.conftest import Outcome, collect, launch
+from tests.loadgen.service import serving
 
 from s80lab.base import paths
 from s80lab.config.workload import job_text, load_workload
@@ -29,17 +30,9 @@ def command(*words: object) -> list[str]:
     return [JAVA, "-Xmx256m", "-XX:+UseParallelGC", "-jar", str(JAR), *map(str, words)]
 
 
-@contextmanager
-def warehouses(count: int, kib: int = 256, rehearsal: int = 0) -> Iterator[int]:
-    """The port on which they are served, and their server's end."""
-    with subprocess.Popen(command(0, count, kib, rehearsal), stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        try:
-            word, port = server.stdout.readline().split()
-            assert word == "port"
-            yield int(port)
-        finally:
-            server.terminate()
+def warehouses(count: int, kib: int = 256, rehearsal: int = 0) -> AbstractContextManager[int]:
+    """The port of a server of warehouses, and the server's end."""
+    return serving(command(0, count, kib, rehearsal))
 
 
 class Clerk:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A changed design is said in labels, on the page and in the name of the report. The table of cores."""
+"""Labels, page and name of the report state a changed design. The table of cores."""
 
 from __future__ import annotations
 
