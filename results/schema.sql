@@ -2,9 +2,9 @@
 -- The results database. s80lab writes the rows of a run in one transaction, when the run is complete.
 -- Counts cover the measured region. Times are simulated time unless a comment says otherwise.
 -- After a change of tables or views, increase user_version here and SCHEMA_VERSION in
--- scripts/s80lab/results/database.py, which upgrades some older versions and refuses every other version.
+-- scripts/s80lab/results/database.py, which refuses every other version.
 -- The comment above a table or view begins with a sentence that `s80lab query --tables` prints.
-PRAGMA user_version = 6;
+PRAGMA user_version = 7;
 
 -- One row per run, valid or invalid. differences: from the experiment's file, without the seed, for example
 -- `mesi · l2.size=2MiB`. boot: the number of the boot (`s80lab run --boots`). design: machine, protocol, changed values, and
@@ -12,7 +12,6 @@ PRAGMA user_version = 6;
 CREATE TABLE run (
     id           TEXT PRIMARY KEY,
     experiment   TEXT NOT NULL,
-    mix          TEXT NOT NULL,
     engine       TEXT NOT NULL,     -- qemu, gem5, or replay (of a capture, without a load generator)
     machine      TEXT NOT NULL,
     protocol     TEXT NOT NULL,
@@ -24,11 +23,11 @@ CREATE TABLE run (
     form         TEXT CHECK (form IN ('full', 'filtered')),
     clients      INTEGER,
     think_ms     REAL,
-    warm         TEXT NOT NULL CHECK (warm IN ('warm', 'not warm')),
-    status       TEXT NOT NULL CHECK (status IN ('result', 'not a result')),
+    warmup       TEXT NOT NULL CHECK (warmup IN ('steady', 'not steady')),
+    status       TEXT NOT NULL CHECK (status IN ('valid', 'invalid')),
     reasons      TEXT NOT NULL,     -- why the run is invalid
     instructions INTEGER NOT NULL,
-    modelled_ns  INTEGER NOT NULL,
+    simulated_ns  INTEGER NOT NULL,
     mips         REAL NOT NULL,     -- million instructions per second of wall time
     wall_s       REAL NOT NULL,     -- wall time on the host
     folder       TEXT NOT NULL,     -- relative to the database
@@ -122,7 +121,7 @@ CREATE TABLE latency (
     run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, type TEXT NOT NULL, upper_ns INTEGER NOT NULL,
     count INTEGER NOT NULL, PRIMARY KEY (run, type, upper_ns));
 -- Counters of each sampling interval.
-CREATE TABLE stats_window (
+CREATE TABLE sampling_interval (
     run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, number INTEGER NOT NULL, phase TEXT NOT NULL,
     end_instructions INTEGER NOT NULL, instructions INTEGER NOT NULL, clock_ns INTEGER NOT NULL,
     misses INTEGER NOT NULL, memory_misses INTEGER NOT NULL, fills INTEGER NOT NULL, fills_e INTEGER NOT NULL,
@@ -130,7 +129,7 @@ CREATE TABLE stats_window (
 
 -- All runs, with what distinguishes them. Every other view consists of these columns and columns of its own.
 CREATE VIEW v_run_all AS
-SELECT id AS run, experiment, mix, seed, boot, scale, machine, protocol, server, image, engine, capture, form, design,
+SELECT id AS run, experiment, workload, seed, boot, scale, machine, protocol, server, image, engine, capture, form, design,
        differences, status
 FROM run;
 
@@ -207,7 +206,7 @@ SELECT r.*, (SELECT value FROM design WHERE run = r.run AND key = 'l2.size') AS 
        (SELECT value FROM metric WHERE run = r.run AND name = 'e_to_m_share') AS e_to_m_share,
        (SELECT value FROM metric WHERE run = r.run AND name = 'upgrade_pki.made') AS upgrades_pki,
        (SELECT value FROM metric WHERE run = r.run AND name = 'traffic_pki.all') AS traffic_pki,
-       (SELECT value FROM metric WHERE run = r.run AND name = 'cpi.all') AS cpi, t.warm
+       (SELECT value FROM metric WHERE run = r.run AND name = 'cpi.all') AS cpi, t.warmup
 FROM v_run_all r JOIN run t ON t.id = r.run;
 
 -- Instructions by privilege and instruction class.
@@ -221,39 +220,39 @@ JOIN (SELECT run, privilege, instruction, sum(instructions) AS instructions
 -- Transactions by type, with response times in ms.
 CREATE VIEW v_transactions_all AS
 SELECT r.*, type, count, 1.0 * count / nullif(sum(count) OVER (PARTITION BY r.run), 0) AS share,
-       started, failed, substituted, bytes_in, bytes_out, count / (modelled_ns / 1e9) AS per_second,
+       started, failed, substituted, bytes_in, bytes_out, count / (simulated_ns / 1e9) AS per_second,
        mean_ns / 1e6 AS mean_ms, p50_ns / 1e6 AS p50_ms, p90_ns / 1e6 AS p90_ms, p95_ns / 1e6 AS p95_ms,
        p99_ns / 1e6 AS p99_ms, max_ns / 1e6 AS max_ms
 FROM v_run_all r JOIN run t ON t.id = r.run JOIN transaction_type y ON y.run = r.run;
 
 -- Sampling intervals of warm-up and measured region.
-CREATE VIEW v_windows_all AS
+CREATE VIEW v_sampling_intervals_all AS
 SELECT r.*, number, phase, end_instructions, instructions, clock_ns, misses,
        1000.0 * misses / nullif(instructions, 0) AS mpki, 1.0 * memory_misses / nullif(misses, 0) AS memory_share, fills,
        1.0 * fills_e / nullif(fills, 0) AS e_share, 1.0 * e_to_m / nullif(fills_e, 0) AS e_to_m_share
-FROM v_run_all r JOIN stats_window w ON w.run = r.run;
+FROM v_run_all r JOIN sampling_interval w ON w.run = r.run;
 
 -- The views without `_all` contain valid runs only.
 
 -- Valid runs, with what distinguishes them.
-CREATE VIEW v_run AS SELECT * FROM v_run_all WHERE status = 'result';
+CREATE VIEW v_run AS SELECT * FROM v_run_all WHERE status = 'valid';
 -- Metrics of valid runs.
-CREATE VIEW v_metric AS SELECT * FROM v_metric_all WHERE status = 'result';
+CREATE VIEW v_metric AS SELECT * FROM v_metric_all WHERE status = 'valid';
 -- L2 misses of valid runs by what serviced them.
-CREATE VIEW v_miss_source AS SELECT * FROM v_miss_source_all WHERE status = 'result';
+CREATE VIEW v_miss_source AS SELECT * FROM v_miss_source_all WHERE status = 'valid';
 -- Fills in state E of valid runs and their fate.
-CREATE VIEW v_e_state AS SELECT * FROM v_e_state_all WHERE status = 'result';
+CREATE VIEW v_e_state AS SELECT * FROM v_e_state_all WHERE status = 'valid';
 -- User code and kernel entry causes of valid runs.
-CREATE VIEW v_entry AS SELECT * FROM v_entry_all WHERE status = 'result';
+CREATE VIEW v_entry AS SELECT * FROM v_entry_all WHERE status = 'valid';
 -- Accesses and misses of L1 and L2 of valid runs.
-CREATE VIEW v_cache AS SELECT * FROM v_cache_all WHERE status = 'result';
+CREATE VIEW v_cache AS SELECT * FROM v_cache_all WHERE status = 'valid';
 -- Bus transactions of valid runs.
-CREATE VIEW v_traffic AS SELECT * FROM v_traffic_all WHERE status = 'result';
+CREATE VIEW v_traffic AS SELECT * FROM v_traffic_all WHERE status = 'valid';
 -- Design and main metrics of valid runs.
-CREATE VIEW v_design AS SELECT * FROM v_design_all WHERE status = 'result';
+CREATE VIEW v_design AS SELECT * FROM v_design_all WHERE status = 'valid';
 -- Instructions of valid runs by privilege and instruction class.
-CREATE VIEW v_instruction_mix AS SELECT * FROM v_instruction_mix_all WHERE status = 'result';
+CREATE VIEW v_instruction_mix AS SELECT * FROM v_instruction_mix_all WHERE status = 'valid';
 -- Transactions of valid runs by type.
-CREATE VIEW v_transactions AS SELECT * FROM v_transactions_all WHERE status = 'result';
+CREATE VIEW v_transactions AS SELECT * FROM v_transactions_all WHERE status = 'valid';
 -- Sampling intervals of valid runs.
-CREATE VIEW v_windows AS SELECT * FROM v_windows_all WHERE status = 'result';
+CREATE VIEW v_sampling_intervals AS SELECT * FROM v_sampling_intervals_all WHERE status = 'valid';

@@ -33,11 +33,11 @@ def make_runs(root: Path) -> Path:
 
 
 def make_result(run_dir: Path) -> None:
-    """Says of a run that it is a result: the random machine's windows are too few to be told warm by."""
+    """Says of a run that it is a result: the random machine's intervals are too few to be told warm by."""
     path = run_dir / "stats.json"
     stats = json.loads(path.read_text())
-    stats["warmup"] |= {"verdict": "warm", "reasons": []}
-    stats["standing"] = {"verdict": "result", "reasons": []}
+    stats["warmup"] |= {"verdict": "steady", "reasons": []}
+    stats["standing"] = {"verdict": "valid", "reasons": []}
     path.write_text(render(stats))
 
 

@@ -234,7 +234,7 @@ def header() -> dict[str, Any]:
         {"name": name, "unit": "events", "dims": dims, "description": name, "gauge": name == "e_resident"}
         for name, dims in DIMS.items()
     ]
-    machine = {"schema": 1, "cores": CORES, "line_bytes": 128, "clock_hz": CLOCK_HZ, "longest_lead_ns": 10_000}
+    machine = {"schema": 2, "cores": CORES, "line_bytes": 128, "clock_hz": CLOCK_HZ, "longest_lead_ns": 10_000}
     return {**machine, "dims": LABELS, "stats": stats}
 
 
@@ -304,13 +304,13 @@ EMPTY = {"mean": 0, "p50": 0, "p90": 0, "p95": 0, "p99": 0, "max": 0}
 
 
 def write_run(run_dir: Path, seed: int = 1, mix: str = "imapb", *, warm: bool = True) -> Path:
-    """A run folder as the pipeline leaves it, without stats.json; warm-up of 10 windows or of 2."""
+    """A run folder as the pipeline leaves it, without stats.json; warm-up of 10 intervals or of 2."""
     run_dir.mkdir(parents=True)
     machine = Machine(random.Random(seed))
     warming = [machine.line("load_begin")]
     for _ in range(10 if warm else 2):
         machine.run(3000)
-        warming.append(machine.line("window"))
+        warming.append(machine.line("sampling_interval"))
     write_lines(run_dir.parent / f"warm-{run_dir.name}.jsonl", [header(), *warming])
 
     begin_ns = machine.clock_ns
@@ -321,17 +321,16 @@ def write_run(run_dir: Path, seed: int = 1, mix: str = "imapb", *, warm: bool = 
         for kind in machine.random.choices(range(10), weights, k=60):
             machine.counts["transactions"][kind, 0] += 1
         machine.idle_ns += 10_000
-        measured.append(machine.line("window"))
+        measured.append(machine.line("sampling_interval"))
     measured[-1]["mark"] = "measure_end"
     write_lines(run_dir / "snapshots.jsonl", [header(), *measured, machine.line("exit")])
 
     load = transactions(machine, begin_ns, seed, mix)
     (run_dir / "transactions.json").write_text(json.dumps(load))
     manifest = {
-        "schema": 1,
+        "schema": 2,
         "run": run_dir.name,
         "experiment": mix,
-        "mix": mix,
         "engine": "qemu",
         "machine": "s80",
         "protocol": "moesi",
@@ -341,12 +340,12 @@ def write_run(run_dir: Path, seed: int = 1, mix: str = "imapb", *, warm: bool = 
         "status": "whole",
         "design": load_machine("s80").design(),
         "instructions": 9000,
-        "modelled_ns": machine.clock_ns - begin_ns,
+        "simulated_ns": machine.clock_ns - begin_ns,
         "wall_s": 0.5,
         "mips": 0.018,
         "inputs": {"machine": "a" * 64, "kernel": "b" * 64},
         "versions": {"qemu": "10.0.2", "kernel": "6.1"},
-        "warmup": {"instructions": 30000, "windows": 10, "verdict": "warm", "drift_points": {}},
+        "warmup": {"instructions": 30000, "sampling_intervals": 10, "verdict": "steady", "drift_points": {}},
         "clients": 40,
         "think_ms": 4,
         "warm_snapshots": f"../warm-{run_dir.name}.jsonl",

@@ -85,7 +85,7 @@ def _copy(
     known = {metric: value for metric, value in stats["metrics"].items() if metric.partition(".")[0] in REGISTRY}
     stats["metrics"] = known | dict(metrics or {})
     if invalid:
-        stats["standing"] = {"verdict": "not a result", "reasons": ["too short"]}
+        stats["standing"] = {"verdict": "invalid", "reasons": ["too short"]}
     (target / "stats.json").write_text(json.dumps(stats))
 
 
@@ -138,29 +138,30 @@ OF_SESSIONS = ("e_share_of.session", "e_to_m_share_of.session")
 WALKS = ("l1_miss_rate.walk", "l2_miss_rate.walk", "walk_stall_from_memory")
 DESIGN = ("l2_mpki.all", "miss_source.all.memory", "e_share", "traffic_pki.all")
 EXPECTED: dict[str, Callable[[Sequence[Stored]], list[tuple[Any, ...]]]] = {
-    "SELECT mix, design, avg(e_share), avg(e_to_m_share) FROM v_e_state WHERE class = 'session' AND scale = 'small' "
-    "GROUP BY mix, design": lambda runs: [
+    "SELECT workload, design, avg(e_share), avg(e_to_m_share) FROM v_e_state WHERE class = 'session' "
+    "AND scale = 'small' GROUP BY workload, design": lambda runs: [
         (
-            of[0]["mix"],
+            of[0]["workload"],
             *(fmean(one.metric(f"{name}.session") for one in of) for name in ("e_share_of", "e_to_m_share_of")),
         )
-        for of in grouped(valid(runs), lambda one: (one["mix"], design(one)))
+        for of in grouped(valid(runs), lambda one: (one["workload"], design(one)))
     ],
     "SELECT run, value FROM v_metric WHERE name = 'cpi.memory'": lambda runs: [
         (one["run"], one.metric("cpi.memory")) for one in valid(runs)
     ],
-    "SELECT mix, avg(e_share) AS e_share FROM v_design WHERE engine = 'qemu' GROUP BY mix": lambda runs: [
-        (of[0]["mix"], mean_e_share(of)) for of in grouped(live(runs), lambda one: one["mix"])
+    "SELECT workload, avg(e_share) AS e_share FROM v_design WHERE engine = 'qemu' GROUP BY workload": lambda runs: [
+        (of[0]["workload"], mean_e_share(of)) for of in grouped(live(runs), lambda one: one["workload"])
     ],
-    "SELECT mix, differences, count(*) AS runs, avg(e_share) AS e_share FROM v_design WHERE engine = 'qemu' "
-    "GROUP BY mix, design ORDER BY mix, differences": lambda runs: [
-        (of[0]["mix"], "l2.size=2MiB" if of[0]["run"] == "changed" else "", len(of), mean_e_share(of))
-        for of in grouped(live(runs), lambda one: (one["mix"], design(one)))
+    "SELECT workload, differences, count(*) AS runs, avg(e_share) AS e_share FROM v_design WHERE engine = 'qemu' "
+    "GROUP BY workload, design ORDER BY workload, differences": lambda runs: [
+        (of[0]["workload"], "l2.size=2MiB" if of[0]["run"] == "changed" else "", len(of), mean_e_share(of))
+        for of in grouped(live(runs), lambda one: (one["workload"], design(one)))
     ],
-    "SELECT mix, design, source, sum(misses) AS misses FROM v_miss_source GROUP BY mix, design, source": lambda runs: [
+    "SELECT workload, design, source, sum(misses) AS misses FROM v_miss_source "
+    "GROUP BY workload, design, source": lambda runs: [
         (mix, source, count)
         for (mix, _, source), count in summed(
-            valid(runs), "miss_source", lambda one, labels: (one["mix"], design(one), labels["source"])
+            valid(runs), "miss_source", lambda one, labels: (one["workload"], design(one), labels["source"])
         ).items()
     ],
     "SELECT protocol, l2_size, l2_mpki, memory_share, e_share, traffic_pki FROM v_design WHERE capture LIKE 'imapb%'": (
@@ -171,7 +172,7 @@ EXPECTED: dict[str, Callable[[Sequence[Stored]], list[tuple[Any, ...]]]] = {
         (one["design"]["l2.ways"], one.metric("l2_mpki.all")) for one in replays(runs)
     ],
     "SELECT run, status, name, value FROM v_metric_all WHERE name LIKE 'command_ms.p90.%'": lambda runs: [
-        ("invalid", "not a result", "command_ms.p90.imap.noop", 12.5)
+        ("invalid", "invalid", "command_ms.p90.imap.noop", 12.5)
     ],
     "SELECT run, instruction, instructions FROM instruction WHERE class = 'session' AND privilege = 'user'": (
         lambda runs: [
@@ -190,15 +191,17 @@ EXPECTED: dict[str, Callable[[Sequence[Stored]], list[tuple[Any, ...]]]] = {
     f"SELECT run, name, value FROM metric WHERE name IN {WALKS}": lambda runs: [
         (one["run"], name, one.metric(name)) for one in runs for name in WALKS
     ],
-    "SELECT mix, privilege, sum(misses) FROM v_miss_source WHERE kind = 'store' AND source = 'M' "
-    "GROUP BY mix, privilege": (
+    "SELECT workload, privilege, sum(misses) FROM v_miss_source WHERE kind = 'store' AND source = 'M' "
+    "GROUP BY workload, privilege": (
         lambda runs: [
             (*key, count)
             for key, count in summed(
                 valid(runs),
                 "miss_source",
                 lambda one, labels: (
-                    (one["mix"], labels["privilege"]) if (labels["kind"], labels["source"]) == ("store", "M") else None
+                    (one["workload"], labels["privilege"])
+                    if (labels["kind"], labels["source"]) == ("store", "M")
+                    else None
                 ),
             ).items()
         ]

@@ -5,7 +5,7 @@
              begins with the kernel or with the checkpoint of the segment before; saves a checkpoint
     warm     as boot, from the last checkpoint of the boot through --instructions of the mix; saves a checkpoint
     measure  TimingSimpleCPU and Ruby's MOESI_hammer, from a checkpoint with empty caches; dumps and resets the
-             statistics after every --window instructions (region.py)
+             statistics after every --interval instructions (region.py)
 
 The checkpoints of boot and warm fit every cache geometry. `scripts/s80lab` writes the input files. It reads
 OUT/progress.jsonl, OUT/board.pc.com_1.device (the console), OUT/stats.txt and, when the stage or the segment is
@@ -62,9 +62,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--restore", type=Path, help="checkpoint to restore")
     parser.add_argument("--save", type=Path, help="folder for the checkpoint (boot, warm)")
     parser.add_argument("--instructions", type=int, default=0, help="instructions before the checkpoint (boot, warm)")
-    parser.add_argument("--window", type=int, default=0, help="sampling interval in instructions (measure)")
-    parser.add_argument("--windows", type=int, default=0, help="maximum number of dumps (measure)")
-    parser.add_argument("--warm-windows", type=int, default=0, help="dumps before the measured region (measure)")
+    parser.add_argument("--interval", type=int, default=0, help="sampling interval in instructions (measure)")
+    parser.add_argument("--intervals", type=int, default=0, help="maximum number of dumps (measure)")
+    parser.add_argument("--warm-intervals", type=int, default=0, help="dumps before the measured region (measure)")
     parser.add_argument("--calls", default="", help="kernel functions to count, NAME=ADDRESS,... (measure)")
     parser.add_argument("--transactions", type=int, default=0, help="transactions until the region ends (measure)")
     return parser.parse_args()
@@ -148,8 +148,8 @@ def main() -> None:
         until(exits.exit, WARM_STEP, progress, "the clients started the mix")
         run_instructions(options.instructions, WARM_STEP, progress, "the mix warmed up")
     else:
-        region = Region(options.window, options.windows, options.warm_windows, options.transactions)
-        more["windows"] = region.measure(progress, calls)
+        region = Region(options.interval, options.intervals, options.warm_intervals, options.transactions)
+        more["intervals"] = region.measure(progress, calls)
     if options.save:
         m5.checkpoint(str(options.save))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The measured region in sampling intervals (`window`). After each one the statistics are dumped and reset."""
+"""The measured region in sampling intervals (`interval`). After each one the statistics are dumped and reset."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from calls import Calls
 from release import this_release
 from steps import Progress, proceed
 
-# Simulated time between two looks at the instructions: windows end at the first look after their last instruction.
+# Simulated time between two looks at the instructions: intervals end at the first look after their last instruction.
 STEP = 10**12 // 200_000
 
 
 @dataclass(frozen=True)
 class Region:
-    """window: instructions per sampling interval. windows: their maximum number. The first `warm` of them fill the
+    """interval: instructions per sampling interval. intervals: their maximum number. The first `warm` of them fill the
     caches. transactions: the region ends when this many transactions have ended after those (0: all intervals are
     run)."""
 
-    window: int
-    windows: int
+    interval: int
+    intervals: int
     warm: int
     transactions: int
 
@@ -33,11 +33,11 @@ class Region:
         measured: list[dict[str, Any]] = []
         before = ended = 0
         m5.stats.reset()
-        for number in range(self.windows):
+        for number in range(self.intervals):
             counted = self.transactions and number >= self.warm
             left = self.transactions - ended if counted else 0
             begin, called = m5.curTick(), calls.counts()
-            instructions, items = self._window(progress, before, left)
+            instructions, items = self._interval(progress, before, left)
             m5.stats.dump()
             m5.stats.reset()
             before += instructions
@@ -50,12 +50,12 @@ class Region:
                     "calls": {name: count - called[name] for name, count in calls.counts().items()},
                 }
             )
-            progress.line({"window": len(measured), "instructions": before, "ticks": m5.curTick()})
+            progress.line({"interval": len(measured), "instructions": before, "ticks": m5.curTick()})
             if counted and ended >= self.transactions:
                 break
         return measured
 
-    def _window(self, progress: Progress, before: int, left: int) -> tuple[int, Counter[int]]:
+    def _interval(self, progress: Progress, before: int, left: int) -> tuple[int, Counter[int]]:
         """Instructions and ended transactions of one sampling interval. The last interval ends early, with the last of
         the transactions that are left."""
         # The board leaves the simulation where the load generator says that a transaction begins or ends (markers.hpp).
@@ -65,7 +65,7 @@ class Region:
         while True:
             done = progress.instructions() - begin
             progress.show(before + done)
-            if done >= self.window or (left and items.total() >= left):
+            if done >= self.interval or (left and items.total() >= left):
                 return done, items
             event = m5.simulate(STEP)
             if event.getCause() == exits.work_end:

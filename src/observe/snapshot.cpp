@@ -29,7 +29,7 @@ std::string array(const List& list, Fn&& text) {
 
 std::string header(const Hierarchy& hierarchy) {
     const Machine& m = hierarchy.machine();
-    std::string out = "{\"schema\":1,\"cores\":" + std::to_string(m.cores()) +
+    std::string out = "{\"schema\":2,\"cores\":" + std::to_string(m.cores()) +
                       ",\"line_bytes\":" + std::to_string(m.line_bytes) +
                       ",\"clock_hz\":" + std::to_string(m.clock_hz) +
                       ",\"threads_per_core\":" + std::to_string(m.threads_per_core) +
@@ -57,7 +57,7 @@ std::string header(const Hierarchy& hierarchy) {
 const char* mark_name(Mark mark) {
     switch (mark) {
         case Mark::load_begin: return "load_begin";
-        case Mark::interval: return "window";
+        case Mark::interval: return "sampling_interval";
         case Mark::measure_begin: return "measure_begin";
         case Mark::measure_end: return "measure_end";
         default: return "exit";

@@ -72,8 +72,8 @@ void check(const Arguments& a) {
         throw Error("the plugin argument sums_limit must be from " + std::to_string(kFewestSums) + " to " +
                     std::to_string(kMostSums));
     }
-    if (a.window == 0) {
-        throw Error("the plugin argument window must not be 0");
+    if (a.sampling_interval == 0) {
+        throw Error("the plugin argument sampling_interval must not be 0");
     }
 }
 
@@ -112,7 +112,7 @@ Arguments Arguments::parse(int argc, char** argv) {
         {"counted", &a.counted},
         {"run", &a.run},
         {"markers", &a.markers},
-        {"window", &a.window},
+        {"sampling_interval", &a.sampling_interval},
         {"growth", &a.growth},
     };
     for (int i = 0; i < argc; ++i) {

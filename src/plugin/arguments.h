@@ -40,7 +40,7 @@ struct Arguments {
     std::uint64_t counted = 0;
     std::uint64_t run = 0;      ///< 1: regions of programs count only within a run (Recorder::run_begins)
     std::uint64_t markers = 1;  ///< 0: regions that programs mark do not count
-    std::uint64_t window = 1'000'000'000;
+    std::uint64_t sampling_interval = 1'000'000'000;
     std::uint64_t growth = 0;  ///< see Schedule
 
     /// Throws model::Error that names the argument.

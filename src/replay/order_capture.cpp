@@ -240,7 +240,7 @@ void capture_info(const Options& options) {
         << ",\"processors\":" << h.processors << ",\"lines\":" << h.lines
         << ",\"machine\":" << quoted(h.machine) << ",\"protocol\":" << quoted(h.protocol)
         << ",\"origin\":" << quoted(h.origin) << ",\"warm\":" << (h.state.empty() ? "false" : "true")
-        << ",\"windows\":" << t.epochs << ",\"events\":" << t.events << ",\"accesses\":" << t.accesses
+        << ",\"epochs\":" << t.epochs << ",\"events\":" << t.events << ",\"accesses\":" << t.accesses
         << ",\"instructions\":" << t.instructions << "}";
     std::puts(out.str().c_str());
 }

@@ -77,7 +77,7 @@ def test_estimate_of_several_boots_is_over_the_boots(lab: Lab) -> None:
 def test_frames_have_the_columns_of_v_run(lab: Lab) -> None:
     stored = lab.query("SELECT * FROM v_run_all ORDER BY run").astype(object)
     runs = lab.runs()
-    for frame in (runs.frame("e_share"), runs.windows()):
+    for frame in (runs.frame("e_share"), runs.intervals()):
         assert list(frame.columns[: len(COLUMNS)]) == list(stored.columns) == list(COLUMNS)
         own = frame[list(COLUMNS)].drop_duplicates().sort_values("run").reset_index(drop=True).astype(object)
         assert own.fillna("").to_dict("records") == stored.fillna("").to_dict("records")
@@ -101,9 +101,9 @@ MEANS: dict[str, Callable[[Runs], object]] = {
     "selected rows": lambda runs: runs.frame("e_share")[lambda frame: frame["seed"] > 11]["e_share"].mean(),
     "rows of a column": lambda runs: runs.frame("e_share")["e_share"].iloc[1:].mean(),
     "frame": lambda runs: runs.frame("e_share").mean(numeric_only=True),
-    "groups": lambda runs: runs.frame("e_share").groupby("mix")["e_share"].mean(),
-    "sampling intervals": lambda runs: runs.windows()["misses"].mean(),
-    "groups as columns": lambda runs: runs.frame("e_share").groupby("mix", as_index=False)["e_share"].mean(),
+    "groups": lambda runs: runs.frame("e_share").groupby("workload")["e_share"].mean(),
+    "sampling intervals": lambda runs: runs.intervals()["misses"].mean(),
+    "groups as columns": lambda runs: runs.frame("e_share").groupby("workload", as_index=False)["e_share"].mean(),
 }
 
 
@@ -115,7 +115,7 @@ def test_mean_over_several_designs_warns(mixed: Runs, mean: Callable[[Runs], obj
 
 def test_query_over_several_designs_warns(lab: Lab, mixed: Runs) -> None:
     with pytest.warns(MisleadingMeanWarning, match="pools runs that differ in design: add design to SELECT"):
-        lab.query("SELECT mix, avg(e_share) FROM v_design GROUP BY mix")
+        lab.query("SELECT workload, avg(e_share) FROM v_design GROUP BY workload")
 
 
 @pytest.mark.filterwarnings("error")
@@ -124,7 +124,7 @@ def test_mean_over_one_design_does_not_warn(lab: Lab, mixed: Runs) -> None:
     usual = frame[frame["protocol"] == "moesi"]
     assert usual["e_share"].mean() == pytest.approx(usual["e_share"].sum() / 2)
     assert len(frame.groupby("design")["e_share"].mean()) == 2
-    assert len(frame.groupby(["mix", "design"]).mean(numeric_only=True)) == 2
+    assert len(frame.groupby(["workload", "design"]).mean(numeric_only=True)) == 2
     assert frame["seed"].max() == 13 and len(mixed.estimates("e_share")) == 2
     assert len(lab.query("SELECT design, avg(e_share) FROM v_design GROUP BY design")) == 2
 
@@ -132,7 +132,7 @@ def test_mean_over_one_design_does_not_warn(lab: Lab, mixed: Runs) -> None:
 def test_means_of_invalid_runs_warn(lab: Lab) -> None:
     runs = lab.runs("imapb")
     with pytest.warns(MisleadingMeanWarning, match="imapb.*: these means are over invalid runs"):
-        assert set(runs.estimates("e_share")["status"]) == {"not a result"}
+        assert set(runs.estimates("e_share")["status"]) == {"invalid"}
     with pytest.warns(MisleadingMeanWarning, match="all runs of this mean are invalid"):
         runs.frame("e_share")["e_share"].mean()
 

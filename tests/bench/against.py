@@ -23,8 +23,8 @@ from pathlib import Path
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.capture.bench import FULL_LENGTH, LENGTH, WINDOW, modelled_rate
-from s80lab.commands.parts import make_plans, run_pipeline
+from s80lab.capture.bench import FULL_LENGTH, INTERVAL, LENGTH, modelled_rate
+from s80lab.commands.pipeline import make_plans, run_pipeline
 from s80lab.experiment import checkpoint
 from s80lab.experiment.checkpoint import Checkpoint
 from s80lab.experiment.plan import Options, Plan
@@ -149,7 +149,9 @@ def run(base: Side, head: Side, experiment: str, scale: str | None, pairs: int) 
         inputs = {"machine": folder / "machine.toml", "protocol": folder / "protocol.toml"}
         inputs["machine"].write_text(plans[0].machine.resolved())
         shutil.copyfile(plans[0].protocol, inputs["protocol"])
-        busy = replace(plans[0], phases=plans[0].phases.model_copy(update={"think_ms": 0, "window": WINDOW}))
+        busy = replace(
+            plans[0], phases=plans[0].phases.model_copy(update={"think_ms": 0, "sampling_interval": INTERVAL})
+        )
         sides = {side: replace(busy, plugin=side.plugin) for side in (base, head)}
         written = {"skip": 1, "measure": FULL_LENGTH, **{f"capture_{form}": path for form, path in files.items()}}
         live_speed(sides[head], ready, FULL_LENGTH, written)

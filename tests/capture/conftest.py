@@ -46,7 +46,7 @@ def write_capture(path: Path, seed: int = 1, accesses: int = 100_000) -> Path:
         path,
         lines=20_000,
         protocol="moesi",
-        origin='{"experiment": "drawn", "mix": "drawn", "seed": 7}',
+        origin='{"experiment": "drawn", "workload": "drawn", "seed": 7}',
     )
     return path
 

@@ -31,14 +31,14 @@ from s80lab.capture.replay import design_key, replay
 from s80lab.capture.store import STORE, Form, Manifest, Totals, open_capture
 from s80lab.config.experiment import Phases
 from s80lab.experiment import checkpoint
-from s80lab.experiment.plan import Options, draft
+from s80lab.experiment.plan import Options, planner
 from s80lab.guest.qemu import Qemu
 from s80lab.image import build
 from s80lab.image.build import ImageManifest
 from s80lab.results.run_folder import WARM_SNAPSHOTS
 
 GIGA = 1_000_000_000
-PHASES = Phases(warmup_min=10 * GIGA, warmup_max=16 * GIGA, measure=3 * GIGA, window=GIGA // 2)
+PHASES = Phases(warmup_min=10 * GIGA, warmup_max=16 * GIGA, measure=3 * GIGA, sampling_interval=GIGA // 2)
 
 
 def keep(name: str, source: Path, form: Form = "full") -> Manifest:
@@ -95,7 +95,7 @@ def test_clients_that_follow_scripts_are_recorded_too(tmp_path: Path, monkeypatc
     for name in ("vmlinuz", "initramfs.cpio"):
         (image / name).touch()
     monkeypatch.setattr(build, "BUILD", tmp_path)
-    (plan,) = draft("clientscaler", Options(scale="tiny", seeds=[1]))(Qemu(paths.PLUGIN, "10.0"))
+    (plan,) = planner("clientscaler", Options(scale="tiny", seeds=[1]))(Qemu(paths.PLUGIN, "10.0"))
     ready = plan.keys.wanted("ready")
     manifest = checkpoint.Manifest(
         name=ready.name, key=ready.key, inputs=ready.inputs, files={}, wall_s=1.0, created=now(), stage="ready"
@@ -109,7 +109,7 @@ def test_replay_with_warm_up_differs_in_design_key_from_one_without(drawn_file: 
     """It may be warm, the other is not: a file that was copied out of the store has lost what lay beside it."""
     (tmp_path / "store").mkdir()
     files = [Path(shutil.copy(drawn_file, folder / "full.s80c")) for folder in (tmp_path, tmp_path / "store")]
-    (tmp_path / "store" / WARM_SNAPSHOTS).write_text("windows")
+    (tmp_path / "store" / WARM_SNAPSHOTS).write_text("intervals")
     alone, beside = (replace(open_capture(str(file)), warm=True) for file in files)
     own, other = resolve_design(alone), resolve_design(alone, settings={"l2.size": "128KiB"})
     assert design_key(alone, own) != design_key(beside, own)

@@ -99,7 +99,7 @@ def test_filter_error_that_was_not_measured_is_stated(
     assert words in found["statement"]
 
 
-@pytest.mark.parametrize("origin", [{"mix": "-", "program": ["./queue"]}, {"imported": "lackey"}])
+@pytest.mark.parametrize("origin", [{"workload": "-", "program": ["./queue"]}, {"imported": "lackey"}])
 def test_error_of_a_mail_server_is_not_stated_for_a_program(
     filtered: Capture, table: Path, origin: dict[str, object]
 ) -> None:

@@ -119,7 +119,7 @@ def test_replay_of_an_imported_trace_prints_only_what_has_a_value(place: Lab, tm
     place.call("trace", "import", str(trace), "--format", "din", "--out", str(capture))
     lines = place.answer("replay", str(capture)).splitlines()
     assert lines[0] == "machine s80, protocol moesi"
-    assert lines[1].startswith("mine: invalid (not a result).")
+    assert lines[1].startswith("mine: invalid.")
     assert lines[lines.index("Headline") + 1].split() == ["mine"]
     assert not [line for line in lines if re.search(r"\s-$", line)]
     assert not [line for line in lines if line.startswith(("C01 ", "Comparison with the paper", "Mail transport"))]

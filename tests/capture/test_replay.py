@@ -54,7 +54,7 @@ def test_replay_folder_is_a_whole_run(replayed: tuple[Lab, Path, str]) -> None:
     assert (manifest["engine"], manifest["status"], manifest["protocol"]) == ("replay", "whole", "mesi")
     assert manifest["varied"] == {"protocol": "mesi", "l2.size": "32KiB"}
     assert manifest["instructions"] == manifest["accesses"] == 100_000
-    assert "sources_sum_to_misses" in manifest["identities"]
+    assert "sources_sum_to_misses" in manifest["conservation_checks"]
 
 
 def test_replay_rows_have_capture_design_and_traffic(replayed: tuple[Lab, Path, str]) -> None:
@@ -199,9 +199,9 @@ def test_replay_refuses_an_unknown_section_before_it_replays(place: Lab, drawn_f
 
 def test_counters_of_the_guest_and_of_the_clients_are_left_out(tmp_path: Path) -> None:
     header = {"schema": 1}
-    window = {"mark": "window", "values": {"l2_misses": [1]}}
+    interval = {"mark": "sampling_interval", "values": {"l2_misses": [1]}}
     end = {"mark": "measure_end", "values": {"l2_misses": [2]}}
-    live = [header, window | {"guest": {"ticks": 3}, "clients_finished": 2}, end | {"clients_finished": 2}]
+    live = [header, interval | {"guest": {"ticks": 3}, "clients_finished": 2}, end | {"clients_finished": 2}]
     path = tmp_path / "snapshots.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in [*live, {"mark": "exit", "values": {}}]))
-    assert up_to_the_end(path) == [header, window, end]
+    assert up_to_the_end(path) == [header, interval, end]

@@ -40,7 +40,6 @@ def add_run(
     manifest |= {
         "run": name,
         "experiment": "imapb",
-        "mix": "imapb",
         "workload": "imapb",
         "scale": "small",
         "seed": seed,
@@ -52,7 +51,7 @@ def add_run(
     stats = json.loads((folder / "stats.json").read_text())
     stats["metrics"] |= values
     stats["standing"] = {
-        "verdict": "result" if valid else "not a result",
+        "verdict": "valid" if valid else "invalid",
         "reasons": [] if valid else ["2.20 closed-loop cycles per client measured, 3 are needed"],
     }
     (folder / "stats.json").write_text(render(stats))

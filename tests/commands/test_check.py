@@ -111,7 +111,7 @@ def test_names_and_scales_of_an_experiment_are_checked(tmp_path: Path) -> None:
         tmp_path,
         "mine.toml",
         'description = "x"\nbase = "imapb"\nmachine = "s81"\nworkload = "imapa"\n[phases.smal]\n'
-        "warmup_min = 9\nwarmup_max = 9\nwindow = 1\nmeasure = 1\n",
+        "warmup_min = 9\nwarmup_max = 9\nsampling_interval = 1\nmeasure = 1\n",
     )
     checked = check_file(path)
     assert checked.kind == "experiment"

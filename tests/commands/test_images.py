@@ -13,13 +13,13 @@ from tests.lab import Lab
 from s80lab.analysis.groups import read_groups
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.commands import parts
+from s80lab.commands import pipeline
 from s80lab.commands.changes import Changes
 from s80lab.commands.measured import latest_runs
-from s80lab.commands.parts import build_images
+from s80lab.commands.pipeline import build_images
 from s80lab.config.experiment import load_experiment
 from s80lab.experiment.entries import manifest_entries
-from s80lab.experiment.plan import Options, draft
+from s80lab.experiment.plan import Options, planner
 from s80lab.guest.qemu import find_qemu
 from s80lab.image import build
 from s80lab.results.run_folder import RunFolder
@@ -67,7 +67,7 @@ def test_swept_image_gives_one_plan_per_image(
     for name in ("debian", "buildroot"):
         (tmp_path / "image" / name).symlink_to(paths.BUILD / "image" / "debian")
     monkeypatch.setattr(build, "BUILD", tmp_path)
-    one, other = draft("swept", Options(seeds=[1]))(find_qemu())
+    one, other = planner("swept", Options(seeds=[1]))(find_qemu())
     assert [plan.image.name for plan in (one, other)] == ["debian", "buildroot"]
     assert (manifest_entries(one)["image"], manifest_entries(other)["image"], other.label) == (
         "debian",
@@ -75,15 +75,15 @@ def test_swept_image_gives_one_plan_per_image(
         "buildroot",
     )
     with pytest.raises(UserError, match="sweeps `image`: omit --image"):
-        draft("swept", Options(image="buildroot"))
+        planner("swept", Options(image="buildroot"))
 
 
 def test_wrong_options_are_refused_before_an_image_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "build_images", lambda *_: pytest.fail("an image is made first"))
+    monkeypatch.setattr(pipeline, "build_images", lambda *_: pytest.fail("an image is made first"))
     with pytest.raises(UserError, match="there is no machine `s70`"):
-        parts.make_plans(["imapb"], Options(machine="s70"))
+        pipeline.make_plans(["imapb"], Options(machine="s70"))
     with pytest.raises(UserError, match="there is no scale `giant`"):
-        parts.run_gem5(["imapb"], Options(scale="giant"), None, 0, False, "run")
+        pipeline.run_gem5(["imapb"], Options(scale="giant"), None, 0, False, "run")
 
 
 def test_buildroot_image_without_buildroot_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -77,8 +77,8 @@ def test_list_json_has_scales_servers_and_runs(measured: Lab) -> None:
 
 
 def test_query_json_has_the_rows(measured: Lab) -> None:
-    rows = said(measured, "query", "SELECT mix, count(*) AS runs FROM run GROUP BY mix")
-    assert rows == [{"mix": "imapb", "runs": 3}, {"mix": "imape", "runs": 3}]
+    rows = said(measured, "query", "SELECT workload, count(*) AS runs FROM run GROUP BY workload")
+    assert rows == [{"workload": "imapb", "runs": 3}, {"workload": "imape", "runs": 3}]
 
 
 def test_claims_json_has_ids_and_groups(measured: Lab) -> None:

@@ -122,7 +122,7 @@ def test_new_workload_keeps_comments_and_other_values(bare: Lab, tmp_path: Path)
 @pytest.mark.parametrize(
     ("kind", "setting", "reason"),
     [
-        ("experiment", "window=5", "unknown key `window`"),
+        ("experiment", "interval=5", "unknown key `interval`"),
         ("experiment", "show=x", "key `show`: `x` is not allowed; write a list"),
         ("experiment", "phases.small.think_ms=nan", "key `phases.small.think_ms`: `NaN` is not allowed"),
         ("experiment", "clients=inf", "key `clients`: `Infinity` is not allowed"),

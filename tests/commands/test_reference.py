@@ -61,7 +61,7 @@ def test_invalid_run_is_refused_and_the_pack_stays(runs: Path, reference: Path) 
     keep_reference("made", [runs / "imape-1"])
     path = runs / "imape-2" / "stats.json"
     stats = json.loads(path.read_text())
-    stats["standing"] = {"verdict": "not a result", "reasons": ["1.80 client cycles measured, 3 are needed"]}
+    stats["standing"] = {"verdict": "invalid", "reasons": ["1.80 client cycles measured, 3 are needed"]}
     path.write_text(json.dumps(stats))
     with pytest.raises(UserError, match=r"run imape-2 is invalid \(1.80 client cycles measured, 3 are needed\)"):
         keep_reference("made", [runs / "imape-1", runs / "imape-2"])
@@ -76,7 +76,7 @@ def test_page_is_kept_with_its_pictures(runs: Path, reference: Path, tmp_path: P
     assert keep_page(page, "figure8", kept) == reference / "paper.tar.xz"
     assert (unpacked("paper") / "figure8" / page.name).read_bytes() == page.read_bytes()
     assert (unpacked("paper") / "figure8" / "figures" / "figure8.svg").is_file()
-    none = replace(kept[0], stats={**kept[0].stats, "standing": {"verdict": "not a result", "reasons": ["short"]}})
+    none = replace(kept[0], stats={**kept[0].stats, "standing": {"verdict": "invalid", "reasons": ["short"]}})
     (page.parent / "figures" / "figure8.svg").unlink()
     with pytest.raises(UserError, match=r"is invalid \(short\)"):
         keep_page(page, "figure8", [*kept, none])

@@ -19,7 +19,7 @@ from typer.main import get_command
 from s80lab.analysis.sweep import showable
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.renamed import KEYS, METRICS, PROGRAMS, REMOVED, RENAMED
+from s80lab.base.renamed import COLUMNS, KEYS, METRICS, PHASE_KEYS, PROGRAMS, REMOVED, RENAMED, TABLES
 from s80lab.base.strict import dotted_keys
 from s80lab.commands.line.app import app
 from s80lab.commands.line.errors import sentence
@@ -67,6 +67,21 @@ def test_old_metric_with_a_label_is_refused_with_the_new_name(measured: Lab, tmp
 def test_old_key_is_refused_with_the_new_name(tmp_path: Path, old: str, new: str) -> None:
     said = Lab(tmp_path, tmp_path).call("run", "imapb", "--list", "--set", f"clock.{old}=5", code=2)
     assert said == f"s80lab: --set clock.{old}=5: unknown key `clock.{old}`: `{old}` is now `{new}`\n"
+
+
+@pytest.mark.parametrize(("old", "new"), PHASE_KEYS.items())
+def test_old_key_of_a_phase_is_refused_with_the_new_name(tmp_path: Path, old: str, new: str) -> None:
+    file = tmp_path / "own.toml"
+    file.write_text(f'base = "imapb"\n[phases.tiny]\n{old} = 5\n')
+    said = Lab(tmp_path, tmp_path).call("run", str(file), "--list", code=2)
+    assert said.endswith(f"unknown key `phases.tiny.{old}`: `{old}` is now `{new}`\n")
+
+
+@pytest.mark.parametrize(("old", "new"), [*TABLES.items(), *COLUMNS.items()])
+def test_old_table_or_column_in_a_query_is_refused_with_the_new_name(measured: Lab, old: str, new: str) -> None:
+    text = f"SELECT * FROM {old}" if old in TABLES else f"SELECT run.{old} FROM run"
+    assert f"`{old}` is now `{new}`" in measured.call("query", text, code=2)
+    measured.call("query", text.replace(old, new))
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from tests.lab import Lab
 from s80lab.analysis.groups import Group, Run
 from s80lab.base.errors import UserError
 from s80lab.base.progress import Board
-from s80lab.commands import parts, run_tables
+from s80lab.commands import pipeline, run_tables
 from s80lab.commands import run as run_commands
 from s80lab.experiment import stages
 from s80lab.experiment.plan import Options, Plan
@@ -31,7 +31,7 @@ from s80lab.results.run_folder import RunFolder
 
 def run(seed: int, memory: float, e: float = 0.5, reason: str = "") -> Run:
     metrics = {SHARES["memory"]: memory, SHARES["e"]: e}
-    standing = {"verdict": "not a result" if reason else "result", "reasons": [reason] if reason else []}
+    standing = {"verdict": "invalid" if reason else "valid", "reasons": [reason] if reason else []}
     manifest = {"run": f"s{seed}", "engine": "qemu", "inputs": {"ready": "b1"}, "seed": seed}
     return Run(manifest, {"metrics": metrics, "standing": standing}, None)
 
@@ -85,8 +85,8 @@ def test_until_with_two_shares_follows_the_wider_interval() -> None:
 
 
 def test_invalid_runs_do_not_count_and_are_not_repeated() -> None:
-    assert not reached(group(0.6, 0.6, 0.6, reason="not warm"), WANTED)
-    assert missing_seeds(group(0.6, 0.6, 0.6, reason="not warm"), WANTED) == 0
+    assert not reached(group(0.6, 0.6, 0.6, reason="not steady"), WANTED)
+    assert missing_seeds(group(0.6, 0.6, 0.6, reason="not steady"), WANTED) == 0
     assert missing_seeds(group(0.58, 0.60, 0.62, excluded=5), WANTED) == 2  # eight of ten have run
 
 
@@ -146,9 +146,9 @@ def test_statistics_of_a_new_run_are_read_once(runs: Path, tmp_path: Path, monke
     opened: list[str] = []
     read = run_folder._read
 
-    def noted(path: Path, keys: Sequence[str]) -> dict[str, Any]:
+    def noted(path: Path, keys: Sequence[str], *schemas: Any) -> dict[str, Any]:
         opened.append(path.name)
-        return read(path, keys)
+        return read(path, keys, *schemas)
 
     monkeypatch.setattr(run_folder, "_read", noted)
 
@@ -159,8 +159,8 @@ def test_statistics_of_a_new_run_are_read_once(runs: Path, tmp_path: Path, monke
         assert stages._short_of_a_result(new).startswith(", invalid: ")
         return [new]
 
-    monkeypatch.setattr(parts, "on_board", work)
-    made = parts.run_pipeline([], 1, False, "run")
+    monkeypatch.setattr(pipeline, "on_board", work)
+    made = pipeline.run_pipeline([], 1, False, "run")
     run_tables.show_runs(made, as_json=False, everything=True)
     with pytest.raises(typer.Exit):
         run_tables.end_invalid(made)

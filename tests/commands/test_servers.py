@@ -18,7 +18,7 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.commands.changes import Changes
 from s80lab.commands.measured import latest_runs, measured_runs
-from s80lab.commands.parts import build_images
+from s80lab.commands.pipeline import build_images
 from s80lab.config.machine import load_machine
 from s80lab.config.server import load_server
 from s80lab.experiment.plan import Options

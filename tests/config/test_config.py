@@ -241,10 +241,10 @@ def test_unknown_experiment_key_is_refused() -> None:
 
 
 def test_unknown_key_of_a_phase_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = (paths.EXPERIMENTS / "imapb.toml").read_text().replace("window =", "windows =", 1)
+    text = (paths.EXPERIMENTS / "imapb.toml").read_text().replace("sampling_interval =", "sampling_intervals =", 1)
     (tmp_path / "x.toml").write_text(text)
     monkeypatch.setattr(paths, "EXPERIMENTS", tmp_path)
-    with pytest.raises(UserError, match=r"x.toml: unknown key `phases.tiny.windows`: .*did you mean window\?"):
+    with pytest.raises(UserError, match=r"x.toml: unknown key `phases.tiny.sampling_intervals`: .*did you mean sampl"):
         load_experiment("x", {})
 
 
@@ -263,7 +263,7 @@ seeds = [1, 2]
 [phases.tiny]
 warmup_min = 300
 warmup_max = 400
-window = 20
+sampling_interval = 20
 measure = 500
 [sweep]
 clients = [1, 2]
@@ -288,13 +288,13 @@ def test_error_names_the_experiment_file_with_the_mistake(tmp_path: Path, monkey
     lay(
         tmp_path,
         monkeypatch,
-        whole=WHOLE.replace("window", "windows"),
+        whole=WHOLE.replace("sampling_interval", "intervals"),
         other='base = "whole"\n',
         none='base = "hole"\n',
         ring='base = "rung"\n',
         rung='base = "ring"\n',
     )
-    with pytest.raises(UserError, match=r"whole.toml: unknown key `phases.tiny.windows`"):
+    with pytest.raises(UserError, match=r"whole.toml: unknown key `phases.tiny.intervals`"):
         load_experiment("other", {})
     with pytest.raises(
         UserError, match=r"none.toml: key `base`: there is no experiment `hole` to use as base: .*did you mean whole\?"

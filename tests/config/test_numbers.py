@@ -133,7 +133,7 @@ def test_sweep_of_huge_numbers_is_refused() -> None:
     content = tomllib.loads((paths.EXPERIMENTS / "imapb.toml").read_text())
     experiment = resolve(content, Experiment, "imapb.toml", {"sweep": {"clients": [2**62]}})
     with pytest.raises(UserError, match=r"key `clients`: .* write a number of at most 1048576"):
-        experiment.at({"clients": str(2**62)})
+        experiment.at_point({"clients": str(2**62)})
 
 
 @pytest.mark.parametrize(

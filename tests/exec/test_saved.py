@@ -111,7 +111,7 @@ def test_commands_take_the_saved_program(execute: Exec, compiled: Callable[..., 
     assert found["report"]["contention"] == json.loads((live / "report.json").read_text())["contention"]
     assert "1 run to do" not in call("estimate", file)
     entered = json.loads(call("query", "select engine, scale, clients, status from run", "--format", "json"))
-    assert entered == [{"engine": "exec", "scale": "-", "clients": None, "status": "result"}]
+    assert entered == [{"engine": "exec", "scale": "-", "clients": None, "status": "valid"}]
     assert "from cold caches" in call("report", file)
 
     points = json.loads(call("sweep", file, "--vary", "l2.size=64KiB,1MiB", "--json"))

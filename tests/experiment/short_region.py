@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from s80lab.base.progress import Board
-from s80lab.commands.parts import on_board
+from s80lab.commands.pipeline import on_board
 from s80lab.experiment.checkpoint import Checkpoint
 from s80lab.experiment.plan import Plan
 from s80lab.experiment.run import live
-from s80lab.results.identities import check_run
+from s80lab.results.conservation import check_run
 from s80lab.results.run_folder import RunFolder
 from s80lab.results.snapshots import Delta, Snapshots
 
@@ -22,12 +22,12 @@ def short_region(
     start: Checkpoint,
     folder: Path,
     measure: int,
-    window: int,
+    interval: int,
     plugin: Mapping[str, object] | None = None,
 ) -> Delta:
-    """measure, window: instructions. folder: new, for the run's files. plugin: further arguments of the plugin."""
+    """measure, interval: instructions. folder: new, for the run's files. plugin: further arguments of the plugin."""
     folder.mkdir()
-    shorter = replace(plan, phases=plan.phases.model_copy(update={"measure": measure, "window": window}))
+    shorter = replace(plan, phases=plan.phases.model_copy(update={"measure": measure, "sampling_interval": interval}))
 
     async def run(board: Board) -> None:
         await live(shorter, start, folder, board.job("a short region"), plugin)

@@ -11,13 +11,13 @@ from tests.lab import Lab
 from s80lab.base.errors import UserError
 from s80lab.config.experiment import load_experiment
 from s80lab.experiment.entries import manifest_entries
-from s80lab.experiment.plan import Options, draft
+from s80lab.experiment.plan import Options, planner
 from s80lab.guest.command import guest_options
 from s80lab.guest.qemu import find_qemu
 
 
 def test_boots_have_checkpoints_and_guests_of_their_own(lab: Lab) -> None:
-    found = draft("imapb", Options(seeds=[1, 2], boots=[1, 2, 3]))(find_qemu())
+    found = planner("imapb", Options(seeds=[1, 2], boots=[1, 2, 3]))(find_qemu())
     assert [(plan.boot_number, plan.seed) for plan in found] == [(1, 1), (1, 2), (2, 1), (2, 2), (3, 1), (3, 2)]
     assert len({plan.keys.ready.key for plan in found}) == 3 and len({plan.keys.warm.key for plan in found}) == 6
     assert [manifest_entries(plan)["boot"] for plan in found[::2]] == [1, 2, 3]
@@ -27,14 +27,14 @@ def test_boots_have_checkpoints_and_guests_of_their_own(lab: Lab) -> None:
 
 
 def test_first_boot_is_that_of_a_run_without_the_option(lab: Lab) -> None:
-    (one,) = draft("imapb", Options(seeds=[1], boots=[1]))(find_qemu())
-    (other,) = draft("imapb", Options(seeds=[1]))(find_qemu())
+    (one,) = planner("imapb", Options(seeds=[1], boots=[1]))(find_qemu())
+    (other,) = planner("imapb", Options(seeds=[1]))(find_qemu())
     assert one.keys.warm.inputs == other.keys.warm.inputs
 
 
 def test_designs_with_other_caches_share_their_boots(lab: Lab) -> None:
-    (first,) = draft("imapb", Options(seeds=[1], boots=[4]))(find_qemu())
-    (second,) = draft("imapb", Options(seeds=[1], boots=[4], protocol="mesi", settings={"l2.size": "2MiB"}))(
+    (first,) = planner("imapb", Options(seeds=[1], boots=[4]))(find_qemu())
+    (second,) = planner("imapb", Options(seeds=[1], boots=[4], protocol="mesi", settings={"l2.size": "2MiB"}))(
         find_qemu()
     )
     assert first.keys.ready.key == second.keys.ready.key and first.keys.warm.key != second.keys.warm.key
@@ -60,7 +60,7 @@ def test_list_of_runs_names_each_boot(lab: Lab) -> None:
 def test_default_experiment_without_seeds_takes_three_boots(
     lab: Lab, mix: str, options: Options, runs: list[tuple[int, int]]
 ) -> None:
-    assert [(plan.boot_number, plan.seed) for plan in draft(mix, options)(find_qemu())] == runs
+    assert [(plan.boot_number, plan.seed) for plan in planner(mix, options)(find_qemu())] == runs
 
 
 def test_boot_named_twice_in_an_experiment_is_refused() -> None:

@@ -35,7 +35,7 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checkpoint:
     """A checkpoint with a file that its manifest does not hash, as the warm ones have."""
     monkeypatch.setenv("S80LAB_CHECKPOINTS", str(tmp_path / "here"))
     checkpoint = make(tmp_path / "here", "ready-a")
-    (checkpoint.folder / SNAPSHOTS).write_text("windows")
+    (checkpoint.folder / SNAPSHOTS).write_text("intervals")
     with checkpoint.ram.open("r+b") as file:  # the block of zeros becomes a hole, the content stays
         content = file.read()
         file.truncate(0)
@@ -65,7 +65,7 @@ def test_exported_checkpoint_is_imported_unchanged(
     found = checkpoint.find("ready-a", made.manifest.key)
     assert found is not None and found.manifest == made.manifest and found.folder != made.folder
     assert checkpoint.verify(found) == "whole"
-    assert (found.folder / SNAPSHOTS).read_text() == "windows"
+    assert (found.folder / SNAPSHOTS).read_text() == "intervals"
     assert found.ram.read_bytes() == made.ram.read_bytes() and found.ram.stat().st_blocks * 512 < 2_000_000
     assert take_in(STORE, lies) == (made.manifest, False)
     assert {path.name for path in STORE.root().iterdir()} == {".ready-a.lock", "ready-a", "ready-a.json"}

@@ -39,7 +39,7 @@ FASTER, SLOWER = 1, 8
 # Instructions; a cheap transaction takes about a million. If the load is saturated, some transactions take long. Those
 # that have not ended when the region ends are missing from throughput x response: 5% in a region of 600 M. In a region
 # of 1.2 G the missing part reached 5.2% on one boot, so the region is 2.4 G.
-SKIP, WINDOW = 200_000_000, 20_000_000
+SKIP, INTERVAL = 200_000_000, 20_000_000
 MEASURE = {"lightly loaded": 700_000_000, "saturated": 2_400_000_000}
 
 
@@ -101,7 +101,13 @@ def measure(tiny: Plan, ready: Checkpoint, load: str, folder: Path) -> Measured:
         socket=folder,
         job=folder / JOB,
         plugin=tiny.plugin,
-        plugin_arguments={**inputs, "ram": ready.ram, "skip": SKIP, "measure": MEASURE[load], "window": WINDOW},
+        plugin_arguments={
+            **inputs,
+            "ram": ready.ram,
+            "skip": SKIP,
+            "measure": MEASURE[load],
+            "sampling_interval": INTERVAL,
+        },
         incoming=True,
     )
 
@@ -149,16 +155,16 @@ def test_clock_test_loads_are_light_and_saturated(measured: Measure) -> None:
 
 def test_clock_advances_with_the_cycles_of_busy_processors(measured: Measure) -> None:
     """The law holds for any clock that throughput, think and response times share; this one knows how long a cycle
-    lasts. No processor has more cycles than the clock gave it, but for its lead at the end, of which a window has more
-    than the region. The saturated load leaves some processors idle, which and how many differs by start of the guest;
-    in its busiest window the busier third does not sleep."""
+    lasts. No processor has more cycles than the clock gave it, but for its lead at the end, of which an interval has
+    more than the region. The saturated load leaves some processors idle, which and how many differs by start of the
+    guest; in its busiest interval the busier third does not sleep."""
     snapshots = measured("saturated", FASTER).snapshots
     region = snapshots.region()
     assert region.header.longest_lead_ns is not None
     lead = region.header.longest_lead_ns / region.clock_ns
     assert lead < 0.1
     assert max(busy_shares(region)) <= 1 + lead
-    busiest = max((window for window in snapshots.windows() if window.instructions >= WINDOW), key=busy_share)
+    busiest = max((interval for interval in snapshots.intervals() if interval.instructions >= INTERVAL), key=busy_share)
     shares = sorted(busy_shares(busiest), reverse=True)[: busiest.header.cores // 3]
     assert sum(shares) / len(shares) >= 0.9
 

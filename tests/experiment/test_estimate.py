@@ -22,7 +22,9 @@ from s80lab.experiment.plan import Plan
 from s80lab.experiment.resources import GIB, Need, available_memory, checkpoint_bytes, require
 
 NO_RUNS = Former({}, {})
-PHASES = Phases(warmup_min=1_000_000_000, warmup_max=3_000_000_000, window=100_000_000, measure=2_000_000_000)
+PHASES = Phases(
+    warmup_min=1_000_000_000, warmup_max=3_000_000_000, sampling_interval=100_000_000, measure=2_000_000_000
+)
 
 
 @pytest.fixture

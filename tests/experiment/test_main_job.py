@@ -50,15 +50,15 @@ def test_load_generator_never_delays_the_clients(whole: Lab, experiment: str) ->
     """It is one thread: what it computes for itself, all clients wait for. A first exception, for example, once sorted
     the unwinder's tables in the middle of the mix."""
     folder = run_of(whole, experiment, 1)
-    windows = [
-        window
+    intervals = [
+        interval
         for part in ("warmup.jsonl", "snapshots.jsonl")
-        for window in Snapshots.read(folder / part).windows()
-        if window.instructions > 10_000_000
+        for interval in Snapshots.read(folder / part).intervals()
+        if interval.instructions > 10_000_000
     ]
     own = {"class": "loadgen"}
-    # In the last one it writes its result. Of a window of 20 M it has a tenth at times; sorting took a whole one.
-    shares = [window.total("instructions", **own) / window.instructions for window in windows[:-1]]
+    # In the last one it writes its result. Of an interval of 20 M it has a tenth at times; sorting took a whole one.
+    shares = [interval.total("instructions", **own) / interval.instructions for interval in intervals[:-1]]
     assert len(shares) > 10 and max(shares) < 0.25
 
 

@@ -21,25 +21,25 @@ from s80lab.experiment.run import lengthened, measure_region, region_length
 from s80lab.results.run_folder import TRANSACTIONS_KEYS
 from s80lab.results.snapshots import Snapshots
 
-WINDOW = 100
+INTERVAL = 100
 
 
 class WarmUp:
-    """Windows of 100 instructions, each with a number of transactions that ended."""
+    """Sampling intervals of 100 instructions, each with a number of transactions that ended."""
 
     def __init__(self, *transactions: int) -> None:
         self._transactions = transactions
 
-    def windows(self) -> list[Any]:
+    def intervals(self) -> list[Any]:
         return [SimpleNamespace(begin=place, end=place + 1) for place in range(len(self._transactions))]
 
     def delta(self, begin: int, end: int) -> Any:
         ended = sum(self._transactions[begin:end])
-        return SimpleNamespace(instructions=WINDOW * (end - begin), total=lambda name, outcome: ended)
+        return SimpleNamespace(instructions=INTERVAL * (end - begin), total=lambda name, outcome: ended)
 
 
 def length(warm: WarmUp, **phases: float) -> int:
-    made = Phases(warmup_min=900, warmup_max=900, measure=1000, window=WINDOW, **phases)
+    made = Phases(warmup_min=900, warmup_max=900, measure=1000, sampling_interval=INTERVAL, **phases)
     return region_length(cast(Plan, SimpleNamespace(phases=made, clients=8)), cast(Snapshots, warm))
 
 
@@ -48,7 +48,7 @@ def test_region_without_cycles_has_the_planned_length() -> None:
 
 
 @pytest.mark.parametrize(("cycles", "expected"), [(1.0, 1000), (3.0, 1200), (3.01, 1300)])
-def test_cycles_are_clients_times_instructions_a_transaction_in_whole_windows(cycles: float, expected: int) -> None:
+def test_cycles_are_clients_times_instructions_a_transaction_in_whole_intervals(cycles: float, expected: int) -> None:
     """50 instructions a transaction in the second half of the warm-up, and 8 clients: a cycle is 400."""
     assert length(WarmUp(9, 9, 2, 2), measure_cycles=cycles) == expected
 
@@ -65,7 +65,9 @@ class Loaded:
 
 
 def loaded(**phases: float) -> Plan:
-    return cast(Plan, Loaded(Phases(warmup_min=900, warmup_max=900, measure=1000, window=WINDOW, **phases)))
+    return cast(
+        Plan, Loaded(Phases(warmup_min=900, warmup_max=900, measure=1000, sampling_interval=INTERVAL, **phases))
+    )
 
 
 def counts(transactions: int) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from tests.lab import Lab
 
 from s80lab.analysis.misses.log import Log, read_log
 from s80lab.base.progress import Board
-from s80lab.commands.parts import make_plans, on_board
+from s80lab.commands.pipeline import make_plans, on_board
 from s80lab.experiment import checkpoint
 from s80lab.experiment.plan import Options
 from s80lab.experiment.run import live
@@ -23,7 +23,7 @@ from s80lab.results.snapshots import Delta, Snapshots
 
 pytestmark = pytest.mark.guest
 
-MEASURE, WINDOW = 60_000_000, 20_000_000
+MEASURE, INTERVAL = 60_000_000, 20_000_000
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def logged(whole: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Log
         (plan,) = make_plans(["imapb"], Options(scale="tiny", seeds=[1]))
         warm = checkpoint.find(plan.keys.warm.name, plan.keys.warm.key)
         assert warm is not None
-        phases = plan.phases.model_copy(update={"measure": MEASURE, "window": WINDOW})
+        phases = plan.phases.model_copy(update={"measure": MEASURE, "sampling_interval": INTERVAL})
         plan = replace(plan, phases=phases)
         folders = [tmp_path_factory.mktemp(name) for name in ("logged", "plain", "profiled")]
 

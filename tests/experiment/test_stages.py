@@ -28,7 +28,7 @@ from s80lab.results.run_folder import RunFolder
 def plans(seeds: Sequence[int], points: Sequence[str] = ("",), title: str = "mix") -> list[Plan]:
     """Of each point of a sweep, which has a ready guest of its own."""
     scale = load_scale("tiny")
-    phases = Phases(warmup_min=9, warmup_max=9, window=1, measure=1)
+    phases = Phases(warmup_min=9, warmup_max=9, sampling_interval=1, measure=1)
     return [
         cast(
             Plan,

@@ -12,7 +12,7 @@ from tests.lab import Lab
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.experiment.entries import manifest_entries
-from s80lab.experiment.plan import Options, Plan, designs, draft
+from s80lab.experiment.plan import Options, Plan, designs, planner
 from s80lab.gem5.plan import gem5_plans
 from s80lab.guest.qemu import find_qemu
 from s80lab.image import build
@@ -31,7 +31,7 @@ def swept(with_sweep: Callable[[str], Path]) -> Path:
 
 
 def plans(options: Options) -> list[Plan]:
-    return draft("swept", options)(find_qemu())
+    return planner("swept", options)(find_qemu())
 
 
 def test_sweep_has_a_plan_per_combination_and_seed(lab: Lab, swept: Path) -> None:
@@ -44,14 +44,14 @@ def test_sweep_has_a_plan_per_combination_and_seed(lab: Lab, swept: Path) -> Non
     ]
     last = found[-1]
     assert (last.experiment.workload, last.clients, last.machine.l2.size) == ("imape", 30, 8 << 20)
-    assert "clients=30" in last.job() and manifest_entries(last)["mix"] == "imape"
+    assert "clients=30" in last.job() and manifest_entries(last)["workload"] == "imape"
     assert manifest_entries(last)["varied"] == {"workload": "imape", "clients": "30", "l2.size": "8MiB"}
     # One guest serves both mixes and every cache; who logs in is another matter.
     assert len({plan.keys.ready.key for plan in found}) == 2
 
 
 def test_plan_without_sweep_has_no_label(lab: Lab) -> None:
-    (plan,) = draft("imapb", Options(seeds=[1]))(find_qemu())
+    (plan,) = planner("imapb", Options(seeds=[1]))(find_qemu())
     assert plan.label == "" and "varied" not in manifest_entries(plan)
 
 
@@ -77,7 +77,7 @@ def test_sweep_over_unknown_value_is_refused(lab: Lab, swept: Path, wrong: str, 
         plans(Options(seeds=[1]))
 
 
-@pytest.mark.parametrize("read", [draft, gem5_plans])
+@pytest.mark.parametrize("read", [planner, gem5_plans])
 def test_unknown_metric_in_show_is_refused_when_the_experiment_is_read(
     swept: Path, read: Callable[[str, Options], object]
 ) -> None:

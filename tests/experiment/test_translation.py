@@ -12,7 +12,7 @@ from tests.experiment.short_region import short_region
 from tests.lab import Lab
 
 from s80lab.base.progress import Board
-from s80lab.commands.parts import make_plans, on_board
+from s80lab.commands.pipeline import make_plans, on_board
 from s80lab.experiment import checkpoint
 from s80lab.experiment.checkpoint import Checkpoint
 from s80lab.experiment.plan import Options, Plan
@@ -22,7 +22,7 @@ from s80lab.results.snapshots import Delta
 
 pytestmark = pytest.mark.guest
 
-MEASURE, WINDOW = 120_000_000, 20_000_000
+MEASURE, INTERVAL = 120_000_000, 20_000_000
 
 
 def measured(lab: Lab, walks: str, folder: Path) -> Delta:
@@ -31,7 +31,7 @@ def measured(lab: Lab, walks: str, folder: Path) -> Delta:
         (plan,) = make_plans(["imapb"], Options(scale="tiny", seeds=[1], settings={"translation.walks": walks}))
         ready = checkpoint.find(plan.keys.ready.name, plan.keys.ready.key)
         assert ready is not None, "the guest does not see how the model translates"
-        return short_region(plan, ready, folder, MEASURE, WINDOW)
+        return short_region(plan, ready, folder, MEASURE, INTERVAL)
 
 
 def test_hashed_page_table_has_fewer_walk_accesses_and_more_misses(whole: Lab, tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ def test_hashed_page_table_has_fewer_walk_accesses_and_more_misses(whole: Lab, t
     assert miss_rates[1] > 2 * miss_rates[0]
 
 
-PINNED_MEASURE, PINNED_WINDOW = 60_000_000, 10_000_000
+PINNED_MEASURE, PINNED_INTERVAL = 60_000_000, 10_000_000
 
 
 def ready_guest(plan: Plan) -> Checkpoint:
@@ -64,7 +64,7 @@ def test_load_generator_and_server_run_on_separate_processors(lab: Lab, tmp_path
     with lab.entered():
         plans = make_plans(["webstone"], Options(scale="tiny", seeds=[1]))
         (plan,) = (one for one in plans if one.varied["server"] == "nginx" and one.varied["clients"] == "4")
-        region = short_region(plan, ready_guest(plan), tmp_path / "run", PINNED_MEASURE, PINNED_WINDOW)
+        region = short_region(plan, ready_guest(plan), tmp_path / "run", PINNED_MEASURE, PINNED_INTERVAL)
     classes = region.header.labels["class"]
     servers, clients = region.by("instructions", "core", "class").tolist()
     assert servers[classes.index("session")] > clients[classes.index("session")] == 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Windows are taken in while the plugin writes the next one."""
+"""Sampling intervals are taken in while the plugin writes the next one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from s80lab.results.snapshots import Snapshots
 def test_incomplete_warm_up_line_is_read_when_complete(run_dir: Path, tmp_path: Path) -> None:
     lines = (run_dir.parent / f"warm-{run_dir.name}.jsonl").read_bytes().splitlines(keepends=True)
     path = tmp_path / "snapshots.jsonl"
-    follower = WarmupFollower(path, Phases(warmup_min=9000, warmup_max=30_000, window=1000, measure=1), clients=40)
+    follower = WarmupFollower(
+        path, Phases(warmup_min=9000, warmup_max=30_000, sampling_interval=1000, measure=1), clients=40
+    )
     assert not follower.read(), "no file yet"
     path.write_bytes(lines[0])
     assert not follower.read(), "the header alone"
@@ -30,7 +32,7 @@ def test_incomplete_warm_up_line_is_read_when_complete(run_dir: Path, tmp_path: 
         half = lines[whole][: len(lines[whole]) // 2]
         path.write_bytes(b"".join(lines[:whole]) + half)
         assert follower.read()
-        assert not follower.read(), "the same windows"
+        assert not follower.read(), "the same intervals"
         taken.append(follower.instructions)
     assert taken == list(range(0, 30_000, 3000))
     path.write_bytes(b"".join(lines))
@@ -41,7 +43,9 @@ def test_incomplete_warm_up_line_is_read_when_complete(run_dir: Path, tmp_path: 
 def test_bar_of_a_warm_up_never_moves_back(run_dir: Path, tmp_path: Path) -> None:
     lines = (run_dir.parent / f"warm-{run_dir.name}.jsonl").read_bytes().splitlines(keepends=True)
     path = tmp_path / "snapshots.jsonl"
-    follower = WarmupFollower(path, Phases(warmup_min=9000, warmup_max=40_000, window=1000, measure=1), clients=40)
+    follower = WarmupFollower(
+        path, Phases(warmup_min=9000, warmup_max=40_000, sampling_interval=1000, measure=1), clients=40
+    )
     board = Board(Console(file=io.StringIO(), width=80, height=24, force_terminal=True))
     job, shares = board.job("imapb seed 1"), []
     for count in range(2, len(lines) + 1):
@@ -73,11 +77,11 @@ def test_warm_up_near_its_limit_goes_on(run_dir: Path, tmp_path: Path) -> None:
     )
 
     def ended(limit: float) -> bool:
-        phases = Phases(warmup_min=9000, warmup_max=40_000, window=1000, measure=1, drift_points=limit)
+        phases = Phases(warmup_min=9000, warmup_max=40_000, sampling_interval=1000, measure=1, drift_points=limit)
         follower = WarmupFollower(path, phases, clients=40)
         follower.read()
         return follower.ended() is not None
 
-    assert warm_up(path, 40, 1.01 * least).verdict == "warm"
+    assert warm_up(path, 40, 1.01 * least).verdict == "steady"
     assert not ended(1.01 * least)
     assert ended(1.2 * least)

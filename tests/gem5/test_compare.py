@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Windows of the same warm-up, and the refusal of others. The runs are those of the random machine of tests/results."""
+"""Sampling intervals of the same warm-up, and the refusal of others. The runs are those of the random machine of
+tests/results."""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.commands.gem5_compare import as_ruby
 from s80lab.config.experiment import load_experiment
+from s80lab.gem5.intervals import Side, compare, ends, lengths, model_side
 from s80lab.gem5.runs import gem5_runs
-from s80lab.gem5.windows import Side, compare, ends, lengths, model_side
 from s80lab.protocol.proof import ensure_proven
 from s80lab.report.gem5_comparison import comparison, table, write_files
 from s80lab.results.database import insert_run
@@ -24,7 +25,7 @@ from s80lab.results.metrics.derive import write_stats
 from s80lab.results.run_folder import RunFolder
 from s80lab.results.snapshots import Snapshots
 
-WINDOW = 3000
+INTERVAL = 3000
 
 
 @pytest.fixture
@@ -41,22 +42,22 @@ def cold(tmp_path: Path) -> Path:
 
 
 def whole(run: Path) -> Side:
-    return model_side("x", [run], [WINDOW * number for number in range(1, 14)])
+    return model_side("x", [run], [INTERVAL * number for number in range(1, 14)])
 
 
-def test_cuts_at_its_own_windows_are_its_windows(cold: Path) -> None:
+def test_cuts_at_its_own_intervals_are_its_intervals(cold: Path) -> None:
     snapshots = Snapshots.read(cold / "snapshots.jsonl")
-    (windows,) = whole(cold).windows
-    assert ends(whole(cold)) == [WINDOW * number for number in range(1, 14)]
-    for window, own in zip(windows[1:], snapshots.windows(), strict=False):
-        assert np.array_equal(window["l2_misses"], own["l2_misses"])
+    (intervals,) = whole(cold).intervals
+    assert ends(whole(cold)) == [INTERVAL * number for number in range(1, 14)]
+    for interval, own in zip(intervals[1:], snapshots.intervals(), strict=False):
+        assert np.array_equal(interval["l2_misses"], own["l2_misses"])
 
 
-def test_windows_cut_at_half_length_sum_to_equal_totals(cold: Path) -> None:
-    (windows,) = whole(cold).windows
-    (halves,) = model_side("x", [cold], [WINDOW // 2 * number for number in range(1, 27)]).windows
-    assert sum(half.total("fills") for half in halves) == sum(window.total("fills") for window in windows)
-    assert {half.instructions for half in halves} == {WINDOW // 2}
+def test_intervals_cut_at_half_length_sum_to_equal_totals(cold: Path) -> None:
+    (intervals,) = whole(cold).intervals
+    (halves,) = model_side("x", [cold], [INTERVAL // 2 * number for number in range(1, 27)]).intervals
+    assert sum(half.total("fills") for half in halves) == sum(interval.total("fills") for interval in intervals)
+    assert {half.instructions for half in halves} == {INTERVAL // 2}
 
 
 def test_side_compared_with_itself_does_not_differ(cold: Path, tmp_path: Path) -> None:
@@ -80,13 +81,15 @@ def test_large_difference_is_marked(cold: Path) -> None:
     side = whole(cold)
     values = [
         replace(
-            window,
-            begin=replace(window.begin, values={**window.begin.values, "e_to_m": 0 * window.begin.values["e_to_m"]}),
-            end=replace(window.end, values={**window.end.values, "e_to_m": 0 * window.end.values["e_to_m"]}),
+            interval,
+            begin=replace(
+                interval.begin, values={**interval.begin.values, "e_to_m": 0 * interval.begin.values["e_to_m"]}
+            ),
+            end=replace(interval.end, values={**interval.end.values, "e_to_m": 0 * interval.end.values["e_to_m"]}),
         )
-        for window in side.windows[0]
+        for interval in side.intervals[0]
     ]
-    rows = compare(replace(side, windows=(tuple(values),)), side, side, 0)
+    rows = compare(replace(side, intervals=(tuple(values),)), side, side, 0)
     label = "silent E-to-M upgrades per E fill"
     (marked,) = [row for row in table(comparison("x", rows, "moesi", False, "")).rows if row.label == label]
     assert marked.cells[3].text.startswith("-") and marked.cells[3].text.endswith("!")
@@ -95,8 +98,8 @@ def test_large_difference_is_marked(cold: Path) -> None:
 @pytest.mark.parametrize(
     ("at", "warm_snapshots", "refusal"),
     [
-        ([WINDOW, 100 * WINDOW], None, "has 39000 instructions, but gem5's runs end after 300000; record a longer"),
-        ([WINDOW], "warmup.jsonl", "began with the full caches of its checkpoint"),
+        ([INTERVAL, 100 * INTERVAL], None, "has 39000 instructions, but gem5's runs end after 300000; record a longer"),
+        ([INTERVAL], "warmup.jsonl", "began with the full caches of its checkpoint"),
     ],
 )
 def test_unlike_warm_up_is_refused(cold: Path, at: list[int], warm_snapshots: str | None, refusal: str) -> None:
@@ -106,12 +109,12 @@ def test_unlike_warm_up_is_refused(cold: Path, at: list[int], warm_snapshots: st
         model_side("x", [cold], at)
 
 
-def test_runs_of_other_windows_are_refused(cold: Path) -> None:
-    side, other = whole(cold), model_side("x", [cold], [2 * WINDOW, 4 * WINDOW])
+def test_runs_of_other_intervals_are_refused(cold: Path) -> None:
+    side, other = whole(cold), model_side("x", [cold], [2 * INTERVAL, 4 * INTERVAL])
     with pytest.raises(
         UserError, match="sampling interval 1 ends after 3000 instructions in one run of gem5 and after 6000"
     ):
-        ends(Side("gem5", side.windows + other.windows))
+        ends(Side("gem5", side.intervals + other.intervals))
 
 
 def test_hammer_table_with_ruby_names_is_proven(tmp_path: Path) -> None:

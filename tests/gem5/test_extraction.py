@@ -2,7 +2,8 @@
 """gem5's own statistics in the laboratory's schema: recorded output (record.py) of gem5 24.0.0.1.
 
 boot-one-processor: the first six million instructions of the kernel under Timing and Ruby on s80-sixteenth, from empty
-caches, one of 18 processors up; three windows. boot-single-core: two million on a machine of one. mail-restored: below.
+caches, one of 18 processors up; three intervals. boot-single-core: two million on a machine of one. mail-restored:
+below.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from s80lab.config.experiment import load_experiment
 from s80lab.config.machine import load_machine
 from s80lab.gem5.snapshots import write_snapshots
 from s80lab.gem5.stats import read_dumps
-from s80lab.results.identities import check_snapshots
+from s80lab.results.conservation import check_snapshots
 from s80lab.results.metrics.derive import compute
 from s80lab.results.reference import unpacked
 from s80lab.results.snapshots import Snapshots
@@ -47,8 +48,8 @@ def extracted(out: Path, warm_up: int = 0) -> Snapshots:
 
 def test_extracted_counts_equal_the_recorded_gem5_statistics(out: Path) -> None:
     snapshots = extracted(out)
-    first, second, third = snapshots.windows()
-    assert [window.instructions for window in (first, second, third)] == [2000064, 2000429, 2000381]
+    first, second, third = snapshots.intervals()
+    assert [interval.instructions for interval in (first, second, third)] == [2000064, 2000429, 2000381]
     assert first.clock_ns == 52095000
     assert {name: first.total(name) for name in ("l1_misses", "l2_misses", "l2_writebacks", "e_to_m")} == {
         "l1_misses": 51751,
@@ -65,10 +66,10 @@ def test_extracted_counts_equal_the_recorded_gem5_statistics(out: Path) -> None:
 
 
 def test_calls_that_the_script_counted_are_the_guests_counters(out: Path) -> None:
-    """Of the last two windows, which are the region."""
+    """Of the last two intervals, which are the region."""
     facts = json.loads((out / "facts.json").read_text())
-    for window, ticks in zip(facts["windows"], (100, 20, 3), strict=True):
-        window["calls"] = {"interrupt.timer": ticks, "context_switches": 0}
+    for interval, ticks in zip(facts["intervals"], (100, 20, 3), strict=True):
+        interval["calls"] = {"interrupt.timer": ticks, "context_switches": 0}
     (out / "facts.json").write_text(json.dumps(facts))
     snapshots = extracted(out, warm_up=1_000_000)
     region = snapshots.region()
@@ -79,8 +80,8 @@ def test_calls_that_the_script_counted_are_the_guests_counters(out: Path) -> Non
 def test_transactions_are_those_that_the_script_saw_end(out: Path) -> None:
     """By work item; one of 16 more than its type failed."""
     facts = json.loads((out / "facts.json").read_text())
-    for window, ended in zip(facts["windows"], ({"7": 2}, {"7": 1, "8": 3}, {"23": 1}), strict=True):
-        window["transactions"] = ended
+    for interval, ended in zip(facts["intervals"], ({"7": 2}, {"7": 1, "8": 3}, {"23": 1}), strict=True):
+        interval["transactions"] = ended
     (out / "facts.json").write_text(json.dumps(facts))
     whole = extracted(out).whole()
     assert whole.total("transactions", transaction="VIEW", outcome="good") == 3
@@ -102,7 +103,7 @@ def test_extraction_of_single_processor_machine_has_all_counts(tmp_path: Path) -
     write_snapshots(tmp_path, machine, 0, tmp_path / "snapshots.jsonl")
     snapshots = Snapshots.read(tmp_path / "snapshots.jsonl")
     check_snapshots(snapshots)
-    first, second = snapshots.windows()
+    first, second = snapshots.intervals()
     assert (first.instructions, second.instructions) == (1000250, 1000634)
     # Nobody shares: all misses are memory's, all reads come alone.
     whole = snapshots.whole()

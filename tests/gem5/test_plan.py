@@ -31,7 +31,7 @@ def test_shipped_experiments_run_in_gem5(lab: Lab, tmp_path: Path, name: str, ma
     (plan,) = plans(tmp_path, Options(machine=machine), name)
     assert len(plan.command_line()) <= LONGEST_COMMAND_LINE
     assert plan.machine.l2.inclusion == "exclusive" and plan.machine.protocol == "hammer"
-    assert plan.phases.warmup % plan.phases.window == 0
+    assert plan.phases.warmup % plan.phases.sampling_interval == 0
     # s80lab gem5 compare holds the two engines against each other at this warm-up.
     part = load_experiment(name, {}).gem5
     assert part is not None

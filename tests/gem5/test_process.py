@@ -30,7 +30,7 @@ def run(tmp_path: Path, script: str) -> dict[str, object]:
 
     async def whole() -> dict[str, object]:
         with Board(Console(quiet=True)) as board:
-            return await simulate(gem5, "measure", {"window": 5}, tmp_path / "out", board.job("x"), 100)
+            return await simulate(gem5, "measure", {"interval": 5}, tmp_path / "out", board.job("x"), 100)
 
     return asyncio.run(whole())
 
@@ -118,14 +118,14 @@ class Words:
         self.console, self.progress = folder / CONSOLE, folder / "progress.jsonl"
         self._watch = process._Watch("measure", folder, board.job("x"), 100, Guest())
 
-    def write(self, said: str = "", modelled_s: int | None = None) -> None:
+    def write(self, said: str = "", simulated_s: int | None = None) -> None:
         """One look comes upon all of it."""
         if said:
             with self.console.open("a") as file:
                 file.write(f"{said}\n")
-        if modelled_s is not None:
+        if simulated_s is not None:
             with self.progress.open("a") as file:
-                file.write(f'{{"instructions": 5, "ticks": {modelled_s * TICKS_PER_S}}}\n')
+                file.write(f'{{"instructions": 5, "ticks": {simulated_s * TICKS_PER_S}}}\n')
         self._watch._read()
 
 
@@ -137,21 +137,21 @@ def guest(tmp_path: Path) -> Iterator[Words]:
 
 def test_guest_that_prints_nothing_is_ended(guest: Words) -> None:
     """It runs on, but says nothing: modelled time, of which a restored simulation begins with some."""
-    guest.write("waiting", modelled_s=300)
-    guest.write(modelled_s=360)
+    guest.write("waiting", simulated_s=300)
+    guest.write(simulated_s=360)
     with pytest.raises(UserError, match="hangs: it has printed nothing for 60 s of simulated time") as failure:
-        guest.write(modelled_s=361)
+        guest.write(simulated_s=361)
     assert "waiting" in str(failure.value)
 
 
 @pytest.mark.parametrize("together", [True, False], ids=["with the progress", "between two lines of progress"])
 def test_guest_output_resets_the_hang_timer(guest: Words, together: bool) -> None:
-    guest.write(modelled_s=300)
+    guest.write(simulated_s=300)
     if together:
-        guest.write("working", modelled_s=340)
+        guest.write("working", simulated_s=340)
     else:
         guest.write("working")
-        guest.write(modelled_s=340)
-    guest.write(modelled_s=400)
+        guest.write(simulated_s=340)
+    guest.write(simulated_s=400)
     with pytest.raises(UserError, match="the guest hangs"):
-        guest.write(modelled_s=401)
+        guest.write(simulated_s=401)

@@ -32,7 +32,7 @@ from s80lab.results.database import insert_run
 from s80lab.results.run_folder import RunFolder
 
 RECORDED = recording("runs") / "mail-restored"
-LENGTHS = {"warmup": 1_000_000, "measure": 2_000_000, "window": 1_000_000}
+LENGTHS = {"warmup": 1_000_000, "measure": 2_000_000, "sampling_interval": 1_000_000}
 
 
 def ended(plan: Gem5Plan, folder: Path, items: dict[str, int] | None = None, **lengths: int) -> None:
@@ -40,7 +40,7 @@ def ended(plan: Gem5Plan, folder: Path, items: dict[str, int] | None = None, **l
     (folder / OUT).mkdir(parents=True)
     shutil.copyfile(RECORDED / "stats.txt", folder / OUT / "stats.txt")
     facts: dict[str, Any] = json.loads((RECORDED / "facts.json").read_text())
-    facts["windows"][-1]["transactions"] = items or {}
+    facts["intervals"][-1]["transactions"] = items or {}
     (folder / OUT / "facts.json").write_text(json.dumps(facts))
     plan = replace(plan, phases=plan.phases.model_copy(update={**LENGTHS, **lengths}))
     warm = cast(Checkpoint, SimpleNamespace(manifest=SimpleNamespace(name="gem5-warm-x", files={})))

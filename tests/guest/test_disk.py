@@ -12,7 +12,7 @@ from tests.experiment.short_region import short_region
 from tests.lab import Lab
 
 from s80lab.base import paths
-from s80lab.commands.parts import make_plans
+from s80lab.commands.pipeline import make_plans
 from s80lab.config.experiment import load_scale
 from s80lab.experiment import checkpoint
 from s80lab.experiment.plan import Options
@@ -28,7 +28,7 @@ CHOSEN = {"scale.storage": "disk", "scale.disk.count": 2, "processors.count": PR
 SETTINGS = [word for key, value in CHOSEN.items() for word in ("--set", f"{key}={value}")]
 SERVICE_MS = 10  # of the scale's disks
 TICK_MS = 4  # the kernel counts a disk's busy time in ticks
-MEASURE, WINDOW = 200_000_000, 40_000_000
+MEASURE, INTERVAL = 200_000_000, 40_000_000
 SCALE = load_scale("tiny", {"storage": "disk", "disk.count": 2})
 
 
@@ -96,7 +96,7 @@ def measured(disks: Lab, dma: bool, folder: Path) -> Delta:
         assert warm is not None and plan.scale.disk is not None
         disk = plan.scale.disk.model_copy(update={"dma": dma})
         plan = replace(plan, scale=plan.scale.model_copy(update={"disk": disk}))
-        return short_region(plan, warm, folder, MEASURE, WINDOW)
+        return short_region(plan, warm, folder, MEASURE, INTERVAL)
 
 
 def test_disk_with_dma_causes_fewer_kernel_misses(disks: Lab, run: Path, tmp_path: Path) -> None:

@@ -20,11 +20,11 @@ from tests.bench.against import Side, both_sides
 from tests.experiment.short_region import short_region
 
 from s80lab.base import paths
-from s80lab.commands.parts import make_plans, run_pipeline
+from s80lab.commands.pipeline import make_plans, run_pipeline
 from s80lab.experiment import checkpoint
 from s80lab.experiment.plan import Options
 
-MEASURE, WINDOW = 60_000_000, 20_000_000
+MEASURE, INTERVAL = 60_000_000, 20_000_000
 FORMS = ("full", "filtered")
 SNAPSHOTS = "snapshots.jsonl"
 
@@ -41,7 +41,7 @@ def differing(base: Side, head: Side, folder: Path) -> Iterator[tuple[str, bool]
         contents = []
         for name, side, arguments in (("base", base, written), ("head", head, {})):
             run = folder / f"{protocol}-{name}"
-            short_region(replace(plans[0], plugin=side.plugin), ready, run, MEASURE, WINDOW, arguments)
+            short_region(replace(plans[0], plugin=side.plugin), ready, run, MEASURE, INTERVAL, arguments)
             contents.append(snapshots(run))
         yield f"guest under {protocol}", contents[0] != contents[1]
         inputs = {key: folder / f"{protocol}-base" / f"{key}.toml" for key in ("machine", "protocol")}

@@ -19,7 +19,7 @@ from tests.experiment.short_region import short_region
 from tests.lab import Lab
 
 from s80lab.base import paths
-from s80lab.commands.parts import make_plans
+from s80lab.commands.pipeline import make_plans
 from s80lab.config.machine import load_machine
 from s80lab.experiment import checkpoint
 from s80lab.experiment.plan import Options
@@ -176,7 +176,7 @@ def test_decoder_agrees_with_qemu_in_mail_server(whole: Lab, tmp_path: Path) -> 
         wrapper.write_text(f'#!/bin/sh\nexec "{plan.qemu.binary}" "$@" -plugin "{PLUGIN},out={out}"\n')
         wrapper.chmod(0o755)
         recording = replace(plan, qemu=replace(plan.qemu, binary=wrapper))
-        short_region(recording, warm, tmp_path / "run", measure=120_000_000, window=20_000_000)
+        short_region(recording, warm, tmp_path / "run", measure=120_000_000, interval=20_000_000)
     reports = {code.hex(): report for code, report in map(Report.parse, out.read_text().splitlines())}
     assert len(reports) > 10_000
     check_decoder(reports)

@@ -173,7 +173,7 @@ def execute(
             "ram": folder / RAM_FILE,
             "low_ram": low_ram(scale.memory()),
             "clock_shift": machine.clock_shift,
-            "window": EVERYTHING,
+            "sampling_interval": EVERYTHING,
             **(plugin or {}),
         },
     )

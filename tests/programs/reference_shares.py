@@ -32,18 +32,18 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.staging import staging
 from s80lab.commands.numbers import parse_boots, parse_seeds
-from s80lab.commands.parts import make_plans, run_pipeline
+from s80lab.commands.pipeline import make_plans, run_pipeline
 from s80lab.experiment import checkpoint
 from s80lab.experiment.plan import Options, Plan
 from s80lab.report.tables import Cell, Row, Table, markdown_rows
 from s80lab.results.metrics.derive import compute
+from s80lab.results.metrics.sampling import NAMES
 from s80lab.results.metrics.standing import ALLOWED_TIME_ERROR_US
-from s80lab.results.metrics.windows import NAMES
 from s80lab.results.run_folder import RunFolder
 
 ALLOWED_POINTS = 1.0
 LENGTH = 200  # million instructions of a region
-WINDOW = 20_000_000  # instructions of a sampling interval
+INTERVAL = 20_000_000  # instructions of a sampling interval
 
 IDLE, BUSY = "O of idle", "O of others"
 ATTRIBUTED = {IDLE: "of these, O to idle processors", BUSY: "of these, O to processors that execute a program"}
@@ -84,7 +84,7 @@ def measure_region(plan: Plan, start: checkpoint.Checkpoint, order: Order, lengt
     """
     with staging(folder) as partial:
         region = partial / "region"
-        short_region(order.of(plan), start, region, length, WINDOW, order.plugin)
+        short_region(order.of(plan), start, region, length, INTERVAL, order.plugin)
         run = RunFolder(region)
         error = compute(run.snapshots, None)["epoch_error"] or 0.0
         clock = order.of(plan).machine.clock

@@ -25,11 +25,11 @@ from tests.programs.reference_shares import (
     too_far,
 )
 
-from s80lab.commands.parts import make_plans
+from s80lab.commands.pipeline import make_plans
 from s80lab.experiment import checkpoint
 from s80lab.experiment.plan import Options
 from s80lab.results.metrics.derive import compute
-from s80lab.results.metrics.windows import NAMES
+from s80lab.results.metrics.sampling import NAMES
 from s80lab.results.run_folder import RunFolder
 
 MEMORY = "miss_source.all.memory"

@@ -45,12 +45,18 @@ def edit(folder: Path, name: str, change: dict[str, Any]) -> None:
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
 
 
+def of_workload(folder: Path, name: str) -> None:
+    """Say that the run was one of this workload, whose driver is `independent`."""
+    edit(folder, "manifest.json", {"workload": name})
+    edit(folder, "transactions.json", {"driver": "independent"})
+
+
 def made_results(folders: list[Path], metrics: dict[str, float], absent: str = "") -> None:
     """Results of settled caches, and these numbers in the place of the made ones; without the metric `absent`."""
     for place, folder in enumerate(folders):
         stats = json.loads((folder / "stats.json").read_text())
-        stats["warmup"]["verdict"] = "warm"
-        stats["standing"] = {"verdict": "result", "reasons": []}
+        stats["warmup"]["verdict"] = "steady"
+        stats["standing"] = {"verdict": "valid", "reasons": []}
         # A little apart, so that there is an interval.
         stats["metrics"].update({name: value * (1 + 1e-4 * (place % 3)) for name, value in metrics.items()})
         stats["metrics"].pop(absent, None)
@@ -103,10 +109,10 @@ def test_claim_numbers_equal_database_means(folders: list[Path], tmp_path: Path)
     for finding in findings(groups):
         for group, numbers in zip(groups, finding.numbers, strict=True):
             for name, estimate in numbers.items():
-                sql = "SELECT value FROM metric JOIN run ON run.id = metric.run WHERE mix = '{}' AND name = '{}'"
-                _, rows = select(database, sql.format(group.mix, name))
+                sql = "SELECT value FROM metric JOIN run ON run.id = metric.run WHERE workload = '{}' AND name = '{}'"
+                _, rows = select(database, sql.format(group.workload, name))
                 if estimate is None:
-                    assert not finding.claim.about(group.mix)
+                    assert not finding.claim.about(group.workload)
                     continue
                 assert estimate.mean == pytest.approx(fmean(value for (value,) in rows))
                 assert estimate.n == len(rows) == 3
@@ -228,7 +234,7 @@ def test_unknown_keys_of_an_answer_are_refused() -> None:
 
 
 def test_stand_in_workload_is_judged_by_its_own_and_general_claims(folders: list[Path]) -> None:
-    edit(folders[0], "manifest.json", {"mix": "web"})
+    of_workload(folders[0], "web")
     made_results(folders[:1], {})
     found = by_id(folders[:1])
     other = "the claim is about neither this workload nor the licensed workload for which this workload is a stand-in"
@@ -246,10 +252,10 @@ def test_substitute_workload_is_judged_by_claims_about_the_original(folders: lis
     shares = {"miss_source.all.memory": 0.12, "store_from_m_share.all": 0.05, "session.store_from_m_share.all": 0.05}
     made_results(folders, shares)
     for folder in folders[:3]:
-        edit(folder, "manifest.json", {"mix": "pop3"})
+        of_workload(folder, "pop3")
     found = by_id(folders)
     verdicts = {claim: [one.verdict for one in found[claim].judgements] for claim in ("C07", "C16", "C17")}
-    mail = [group.mix for group in read_groups(folders)].index("pop3")
+    mail = [group.workload for group in read_groups(folders)].index("pop3")
     assert verdicts["C16"][mail] == verdicts["C17"][mail] == "agrees"
     assert verdicts["C16"][1 - mail] == verdicts["C07"][1 - mail] == "not comparable"
     assert verdicts["C17"][1 - mail] == "differs"
@@ -259,7 +265,8 @@ def test_substitute_workload_is_judged_by_claims_about_the_original(folders: lis
 
 def test_lowest_claim_needs_runs_of_all_workloads(folders: list[Path]) -> None:
     for folder, mix in zip(folders[1:4], ("pop3", "web", "jbb"), strict=True):
-        edit(folder, "manifest.json", {"mix": mix, "experiment": mix})
+        of_workload(folder, mix)
+        edit(folder, "manifest.json", {"experiment": mix})
     made_results(folders[:1], {"e_to_m_share": 0.2})
     made_results(folders[1:4], {"e_to_m_share": 0.3})
     found = by_id(folders)["C20"]

@@ -29,7 +29,7 @@ def groups_of(run_dir: Path, reasons: tuple[str, ...] = ()) -> list[Group]:
     found = []
     for number, (point, misses) in enumerate(zip(GRID.points(), MISSES, strict=True)):
         why = list(reasons) if number == 4 else []
-        standing = {"verdict": "not a result" if why else "result", "reasons": why}
+        standing = {"verdict": "invalid" if why else "valid", "reasons": why}
         stats = {**run.stats, "metrics": {**run.metrics, "l2_mpki.all": misses}, "standing": standing}
         found.append(Group(GRID.label(point), (replace(run, stats=stats),)))
     return found

@@ -28,7 +28,7 @@ from s80lab.report.headline import beside_table, headline_table
 from s80lab.report.tables import has_value, metrics_table
 from s80lab.report.validity import invalid_table, verdicts, verdicts_with_reasons
 from s80lab.report.write import print_beside, print_experiment, write_experiment_report, write_pages, write_run_report
-from s80lab.results.metrics.derive import of, write_stats
+from s80lab.results.metrics.derive import find_metric, write_stats
 from s80lab.results.metrics.standing import HEADLINE
 from s80lab.results.run_folder import RunFolder
 
@@ -122,7 +122,7 @@ def test_report_rows_are_declared_metrics_of_the_run(run_dir: Path) -> None:
     missing = {name for name in rows if name not in metrics and not name.startswith((*DISKS, *OF_SOME_LOADS))}
     absent = {"cpi.issue", "cpi.order", "guest_clock_speed"}
     assert missing == {*absent, *(f"miss_source.read.{source}" for source in ("memory", "M", "O", "E", "S"))}
-    assert all(of(name) for name in rows)
+    assert all(find_metric(name) for name in rows)
 
 
 def test_cache_metrics_of_runs_before_steady_state_are_marked(folders: list[Path]) -> None:
@@ -134,7 +134,7 @@ def test_cache_metrics_of_runs_before_steady_state_are_marked(folders: list[Path
     assert len(rows) == len(entries)
     for entry, row in zip(entries, rows, strict=True):
         unsettled, settled = row.cells[:2]
-        assert unsettled.text == "-" or unsettled.warm is not of(entry.metric).of_caches
+        assert unsettled.text == "-" or unsettled.warm is not find_metric(entry.metric).of_caches
         assert settled.warm
 
 
@@ -200,7 +200,7 @@ def test_figures_are_files_of_their_own(run_dir: Path) -> None:
 def test_page_of_warm_run_never_says_not_warm(folders: list[Path]) -> None:
     page = write_run_report(folders[-1]).read_text()
     shown = page.split("</style>", 1)[1].split('<h2 id="inputs">')[0]
-    assert "not warm" not in shown and "unsettled" not in shown and 'class="verdict"' not in shown
+    assert "not steady" not in shown and "unsettled" not in shown and 'class="verdict"' not in shown
 
 
 def test_report_page_has_equal_bytes_when_written_again(folders: list[Path], tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_run_with_short_warm_up_is_reported_as_invalid(tmp_path: Path) -> None:
     write_stats(RunFolder(run))
     assert "too few sampling intervals" in printed([run])
     page = write_run_report(run).read_text()
-    assert "<strong>imapb · tiny: invalid (not a result).</strong> 1 of 1 run." in page
+    assert "<strong>imapb · tiny: invalid.</strong> 1 of 1 run." in page
     assert ">steady state: too few sampling intervals to judge the drift<" in page
     assert page.count('class="unsettled"') > 50
 
@@ -232,7 +232,7 @@ def test_report_without_runs_or_of_incomplete_run_is_refused(run_dir: Path) -> N
 
 def test_verdict_is_printed_once_before_any_number(folders: list[Path]) -> None:
     text = " ".join(printed(folders).split())
-    assert text.startswith("imapb · tiny: invalid (not a result).")
+    assert text.startswith("imapb · tiny: invalid.")
     assert text.count("steady state: ") >= 3  # each seed has its own conditions
     assert "imape · tiny: invalid" not in text
 
@@ -247,7 +247,7 @@ def test_headline_precedes_the_transaction_mix(folders: list[Path]) -> None:
 def exclude(run_dir: Path, reason: str) -> None:
     path = run_dir / "stats.json"
     stats = json.loads(path.read_text())
-    stats["standing"] = {"verdict": "not a result", "reasons": [reason]}
+    stats["standing"] = {"verdict": "invalid", "reasons": [reason]}
     path.write_text(json.dumps(stats))
 
 
@@ -275,10 +275,10 @@ def test_group_with_only_invalid_seeds_shows_all_as_invalid(folders: list[Path])
         exclude(run, "response-time law violated by +7.0% (limit 5.0%)")
     (group,) = read_groups(imape)
     assert len(group.runs) == 3
-    assert verdicts([group]) == [("imape · tiny: invalid (not a result).", "3 of 3 runs.")]
+    assert verdicts([group]) == [("imape · tiny: invalid.", "3 of 3 runs.")]
     assert verdicts_with_reasons([group]) == [
         (
-            "imape · tiny: invalid (not a result).",
+            "imape · tiny: invalid.",
             "3 of 3 runs. Seeds 11, 12, 13: response-time law violated by +7.0% (limit 5.0%).",
         ),
     ]

@@ -96,7 +96,7 @@ def test_coherence_table_has_one_row_per_workload_and_server(runs: Path) -> None
     at = {"varied": {"server": "uw", "clients": "40"}}
     for number in (1, 2, 3):
         path = runs / f"imapb-{number}" / "manifest.json"
-        changed = {"server": "uw", "mix": "pop3", "workload": "pop3"} | at
+        changed = {"server": "uw", "workload": "pop3"} | at
         path.write_text(json.dumps(json.loads(path.read_text()) | changed))
     make_result(runs / "imapb-1")
     (figure,) = load_figures(["coherence"])

@@ -18,7 +18,7 @@ from s80lab.config.grid import Grid
 from s80lab.config.reproduce import load_figures
 from s80lab.report.reproduce import study_tables
 from s80lab.results import study
-from s80lab.results.metrics.derive import of
+from s80lab.results.metrics.derive import find_metric
 from s80lab.results.study import StudyAnswer, StudyAnswers, load_answers, load_statements
 
 PARTS = tuple(f"throughput/{part}" for part in ("probes", "web", "streaming", "rtp", "router"))
@@ -26,8 +26,8 @@ STUDIES = ("clientscaler", "hyper-threading", "zvm", *PARTS)
 
 
 def run(metrics: Mapping[str, float], varied: Mapping[str, Any] | None = None, *reasons: str, seed: int = 1) -> Run:
-    standing = {"verdict": "not a result" if reasons else "result", "reasons": list(reasons)}
-    stats = {"metrics": metrics, "warmup": {"verdict": "warm"}, "standing": standing}
+    standing = {"verdict": "invalid" if reasons else "valid", "reasons": list(reasons)}
+    stats = {"metrics": metrics, "warmup": {"verdict": "steady"}, "standing": standing}
     manifest = {"run": f"s{seed}", "engine": "qemu", "inputs": {"ready": "b1"}, "varied": varied or {}, "seed": seed}
     return Run(manifest, stats, {})
 
@@ -42,8 +42,8 @@ def test_study_statements_have_answers_with_existing_metrics(name: str) -> None:
     answers = load_answers(name)
     experiment = load_experiment(answers.experiment, {})
     for statement in load_statements(name):
-        for metric in answers.of(statement).metrics:
-            assert of(metric).unit
+        for metric in answers.answer_to(statement).metrics:
+            assert find_metric(metric).unit
     points = {
         ", ".join(f"{key}={value}" for key, value in point.items())
         for point in Grid.of_sweep(experiment.sweep).points()

@@ -29,7 +29,7 @@ def points(runs: Path) -> Sequence[Run]:
     folders.append(runs / "imapb-1")
     for folder, clients, seed in zip(folders, ("10", "10", "9", "9"), (1, 2, 1, 2), strict=True):
         path = folder / "manifest.json"
-        manifest = json.loads(path.read_text()) | {"experiment": "figure", "mix": "imape", "workload": "imape"}
+        manifest = json.loads(path.read_text()) | {"experiment": "figure", "workload": "imape"}
         path.write_text(json.dumps(manifest | {"seed": seed, "varied": {"workload": "imape", "clients": clients}}))
     (runs / "imapb-1" / "stats.json").write_text((runs / "imape-1" / "stats.json").read_text())
     return read_runs(folders)

@@ -20,7 +20,7 @@ def of_pop3(runs: Path, tmp_path: Path) -> Group:
     folder = tmp_path / "pop3"
     shutil.copytree(runs / "imapb-1", folder)
     manifest = json.loads((folder / "manifest.json").read_text())
-    (folder / "manifest.json").write_text(json.dumps(manifest | {"mix": "pop3", "workload": "pop3"}))
+    (folder / "manifest.json").write_text(json.dumps(manifest | {"workload": "pop3"}))
     load = json.loads((folder / "transactions.json").read_text())
     load["transactions"] = {
         name: load["transactions"][of] for name, of in {"CHCK": "VIEW", "RETR": "SELT", "SEND": "SEND"}.items()
@@ -60,7 +60,7 @@ def of_scripts(runs: Path, tmp_path: Path) -> Group:
         folder = tmp_path / f"scripts-{seed}"
         shutil.copytree(runs / f"imapb-{seed}", folder)
         manifest = json.loads((folder / "manifest.json").read_text())
-        changed = manifest | {"mix": "clientscaler", "workload": "clientscaler"}
+        changed = manifest | {"workload": "clientscaler"}
         (folder / "manifest.json").write_text(json.dumps(changed))
         load = json.loads((folder / "transactions.json").read_text())
         names = {"IMAP": "VIEW", "POP3": "SELT", "SMTP": "SEND"}

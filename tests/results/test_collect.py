@@ -19,7 +19,7 @@ from s80lab.base import host
 from s80lab.base.errors import UserError
 from s80lab.base.staging import PARTIAL, held
 from s80lab.results.collect import Collected, collect
-from s80lab.results.database import UPGRADABLE, insert_run, list_runs
+from s80lab.results.database import SCHEMA_VERSION, insert_run, list_runs
 from s80lab.results.products import record_products
 from s80lab.results.run_folder import RunFolder
 
@@ -128,7 +128,7 @@ def test_run_folders_with_equal_inputs_and_different_bytes_are_refused(lab: Path
     shutil.copytree(hosts[0] / "runs" / "imapb-2", other)
     assert gather(lab / "alike", *hosts).runs == 6
     stats = other / "stats.json"
-    stats.write_bytes(stats.read_bytes().replace(b'"schema": 1', b'"schema": 1 '))
+    stats.write_bytes(stats.read_bytes().replace(b'"schema": 2', b'"schema": 2 '))
     assert "are one run (equal inputs), but their files stats.json differ" in refused(lab, *hosts)
     gather(lab, hosts[0])
     assert f"{other} and {lab / 'runs' / 'imapb-2'} are one run (equal inputs), but their" in refused(lab, hosts[1])
@@ -146,7 +146,7 @@ def test_snapshots_after_the_measured_region_may_differ_between_hosts(lab: Path,
     assert last["mark"] == "exit"
     assert json.loads(lines[-2])["mark"] == "measure_end"
     last["clock_ns"] += 17
-    more = [json.dumps(last | {"mark": mark}) + "\n" for mark in ("window", "exit")]
+    more = [json.dumps(last | {"mark": mark}) + "\n" for mark in ("sampling_interval", "exit")]
     (other / "snapshots.jsonl").write_text("".join([*lines[:-1], *more]))
     assert gather(lab, *hosts).runs == 6
     (other / "snapshots.jsonl").write_text("".join([lines[0], lines[1], *lines[3:]]))
@@ -172,8 +172,8 @@ def cut(run: Path) -> str:
 
 def newer(run: Path) -> str:
     manifest = json.loads((run / "manifest.json").read_text())
-    (run / "manifest.json").write_text(json.dumps({**manifest, "schema": 2}))
-    return "has schema 2, but this version of s80lab reads schema 1"
+    (run / "manifest.json").write_text(json.dumps({**manifest, "schema": 3}))
+    return "has schema 3, but this version of s80lab reads schema 1 and 2"
 
 
 def unknown(run: Path) -> str:
@@ -191,7 +191,7 @@ def elsewhere(run: Path) -> str:
 
 def without(run: Path) -> str:
     stats = json.loads((run / "stats.json").read_text())
-    del stats["windows"][0]["fills_e"]
+    del stats["sampling_intervals"][0]["fills_e"]
     (run / "stats.json").write_text(json.dumps(stats))
     return (
         "imape-2: the files of this run do not have the format of this version of s80lab (KeyError('fills_e')); "
@@ -236,8 +236,8 @@ def test_path_without_run_folders_is_refused(lab: Path, tmp_path: Path, name: st
 def test_collect_into_database_of_old_schema_is_refused(lab: Path, hosts: list[Path]) -> None:
     gather(lab, hosts[0])
     with sqlite3.connect(lab / "s80lab.sqlite") as connection:
-        connection.execute(f"PRAGMA user_version = {UPGRADABLE[0] - 1}")
-    assert f"has schema {UPGRADABLE[0] - 1} of an older version" in refused(lab, *hosts)
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION - 1}")
+    assert f"has schema {SCHEMA_VERSION - 1} of an older version" in refused(lab, *hosts)
 
 
 def edited(name: str, key: str, value: Any) -> Callable[[Path], None]:
@@ -276,9 +276,9 @@ def huge_number(run: Path) -> None:
     [
         (edited("manifest.json", "scale", None), "manifest.json: the value of `scale` must be a text"),
         (edited("manifest.json", "experiment", ["a"]), "the value of `experiment` must be a text"),
-        (edited("manifest.json", "mix", ""), "the value of `mix` must be a text"),
+        (edited("manifest.json", "workload", ""), "the value of `workload` must be a text"),
         (edited("manifest.json", "workload", "\ud800"), "the value of `workload` must be a text"),
-        (edited("manifest.json", "modelled_ns", float("nan")), "manifest.json: cannot be read (NaN is not a number)"),
+        (edited("manifest.json", "simulated_ns", float("nan")), "manifest.json: cannot be read (NaN is not a number)"),
         (edited("manifest.json", "seed", 1 << 63), "the value of `seed` must be a number of at most 64 bits"),
         (edited("manifest.json", "run", None), "the value of `run` must be a text"),
         (edited("manifest.json", "run", ""), "the value of `run` must be a text"),

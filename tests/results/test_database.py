@@ -21,13 +21,13 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 from rich.console import Console
-from tests.lab import Lab
+from tests.lab import LIMIT_S, Lab
 
 from s80lab.analysis.groups import read_run
 from s80lab.base.errors import UserError
 from s80lab.commands.process import INTERRUPTED, sentence_of
 from s80lab.results import query as query_module
-from s80lab.results.database import SCHEMA_VERSION, UPGRADABLE, _transaction, insert_run, list_runs, require_schema
+from s80lab.results.database import SCHEMA_VERSION, _transaction, insert_run, list_runs, require_schema
 from s80lab.results.products import record_products
 from s80lab.results.query import LONGEST, declared_types, query, render, select
 from s80lab.results.run_folder import RunFolder
@@ -59,7 +59,7 @@ def test_v_e_state_agrees_with_stats(database: Path, run_dir: Path) -> None:
     metrics = json.loads((run_dir / "stats.json").read_text())["metrics"]
     rows = ask(database, "SELECT * FROM v_e_state_all WHERE run = 'imapb-1'")
     assert {row["class"] for row in rows} == {"session", "loadgen", "other"}
-    assert {(row["experiment"], row["mix"], row["seed"]) for row in rows} == {("imapb", "imapb", 1)}
+    assert {(row["experiment"], row["workload"], row["seed"]) for row in rows} == {("imapb", "imapb", 1)}
     sums = [sum(row[name] for row in rows) for name in ("fills", "fills_e", "e_to_m", "stores_found_e")]
     assert sums == [3218, 1950, 318, 318]
     for row in rows:
@@ -115,19 +115,19 @@ def test_v_cache_and_v_instruction_mix_agree_with_stats(database: Path, run_dir:
     assert mix["load"] == pytest.approx(metrics["instruction_mix.load"])
 
 
-def test_v_transactions_and_v_windows(database: Path) -> None:
+def test_v_transactions_and_v_sampling_intervals(database: Path) -> None:
     (types,) = ask(
         database, "SELECT count(*) n, sum(count) total, sum(share) share FROM v_transactions_all WHERE seed = 1"
     )
     assert (types["n"], types["total"], types["share"]) == (10, 180, pytest.approx(1))
-    windows = ask(database, "SELECT number, phase FROM v_windows WHERE run = 'imape-3' ORDER BY number")
-    assert [row["number"] for row in windows] == list(range(13))
-    assert [row["phase"] for row in windows].count("measured") == 3
+    intervals = ask(database, "SELECT number, phase FROM v_sampling_intervals WHERE run = 'imape-3' ORDER BY number")
+    assert [row["number"] for row in intervals] == list(range(13))
+    assert [row["phase"] for row in intervals].count("measured") == 3
 
 
 def test_run_row_has_status_and_reasons(database: Path) -> None:
     rows = ask(database, "SELECT id, status, reasons FROM run WHERE seed IN (1, 11) ORDER BY id")
-    assert [(row["id"], row["status"]) for row in rows] == [("imapb-1", "not a result"), ("imape-1", "result")]
+    assert [(row["id"], row["status"]) for row in rows] == [("imapb-1", "invalid"), ("imape-1", "valid")]
     assert rows[0]["reasons"].startswith("not in steady state (") and rows[1]["reasons"] == ""
     assert len(ask(database, "SELECT run FROM v_design")) == 3
 
@@ -243,14 +243,14 @@ from s80lab.results.run_folder import RunFolder
 
 connect = database.connect
 
-def die_at_the_windows(sql):
-    if sql.startswith("INSERT INTO stats_window"):
+def die_at_the_intervals(sql):
+    if sql.startswith("INSERT INTO sampling_interval"):
         os.kill(os.getpid(), signal.SIGKILL)
 
 def connect_and_die(path):
     connection = connect(path)
     connection.execute("PRAGMA cache_size = 1")  # spills: the file is changed before the commit
-    connection.set_trace_callback(die_at_the_windows)
+    connection.set_trace_callback(die_at_the_intervals)
     return connection
 
 database.connect = connect_and_die
@@ -282,7 +282,7 @@ def test_writers_at_the_same_time_wait_for_each_other(runs: Path) -> None:
     assert len(list_runs(path)) == 6
 
 
-@pytest.mark.parametrize(("version", "age"), [(UPGRADABLE[0] - 1, "older"), (SCHEMA_VERSION + 1, "newer")])
+@pytest.mark.parametrize(("version", "age"), [(SCHEMA_VERSION - 1, "older"), (SCHEMA_VERSION + 1, "newer")])
 def test_database_of_other_schema_is_refused_with_remedy(database: Path, run_dir: Path, version: int, age: str) -> None:
     with sqlite3.connect(database) as connection:
         connection.execute(f"PRAGMA user_version = {version}")
@@ -329,7 +329,7 @@ def printed(database: Path, sql: str, output: str) -> str:
 
 
 def test_query_output_has_csv_json_and_table_forms(database: Path) -> None:
-    sql = "SELECT id, seed, NULL AS missing, 0.25 AS share FROM run WHERE mix = 'imapb' ORDER BY id LIMIT 2"
+    sql = "SELECT id, seed, NULL AS missing, 0.25 AS share FROM run WHERE workload = 'imapb' ORDER BY id LIMIT 2"
     assert printed(database, sql, "csv") == "id,seed,missing,share\nimapb-1,1,,0.25\nimapb-2,2,,0.25\n"
     assert json.loads(printed(database, sql, "json"))[1]["id"] == "imapb-2"
     assert printed(database, sql, "table").splitlines() == [
@@ -394,7 +394,7 @@ def test_query_command_signal_prints_one_message(tmp_path: Path) -> None:
     lab = Lab(tmp_path / "checkpoints", tmp_path / "results")
     lab.results.mkdir()
     with closing(sqlite3.connect(lab.results / "s80lab.sqlite")) as connection:
-        connection.execute("CREATE TABLE run (id)")
+        connection.executescript(f"CREATE TABLE run (id); PRAGMA user_version = {SCHEMA_VERSION}")
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
     process = lab.start("query", endless)
     _wait_until_open(process.pid, lab.results / "s80lab.sqlite")
@@ -405,8 +405,9 @@ def test_query_command_signal_prints_one_message(tmp_path: Path) -> None:
 
 def _wait_until_open(pid: int, path: Path) -> None:
     """Until the process has opened the file."""
-    opened = False
+    opened, latest = False, time.monotonic() + LIMIT_S
     while not opened:
+        assert time.monotonic() < latest, f"process {pid} did not open {path}"
         with suppress(FileNotFoundError):  # a file that the process closes meanwhile
             opened = path in [link.readlink() for link in Path(f"/proc/{pid}/fd").iterdir()]
         time.sleep(0.01)

@@ -10,7 +10,7 @@ import pytest
 
 from s80lab.config.workload import Imap, expected_mix, load_workload
 from s80lab.results import paper
-from s80lab.results.metrics.derive import of
+from s80lab.results.metrics.derive import find_metric
 
 
 def test_tables_are_complete() -> None:
@@ -45,7 +45,7 @@ def test_claims_are_answered_by_metrics_of_a_run(run_dir: Path) -> None:
     assert len(answered) == 20
     for claim in answered:
         assert claim.metric in metrics
-        assert of(claim.metric).description
+        assert find_metric(claim.metric).description
 
 
 @pytest.mark.parametrize(

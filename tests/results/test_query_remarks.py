@@ -26,7 +26,7 @@ def database(runs: Path) -> Path:
 @pytest.mark.parametrize(
     ("sql", "differing"),
     [
-        ("SELECT mix, avg(e_share) FROM v_e_state WHERE class = 'session' GROUP BY mix", "design"),
+        ("SELECT workload, avg(e_share) FROM v_e_state WHERE class = 'session' GROUP BY workload", "design"),
         ("select sum(misses) from v_miss_source", "design"),
         ("SELECT avg(e_share) FROM v_design_all", "design and status"),
         (
@@ -35,8 +35,8 @@ def database(runs: Path) -> Path:
         ),
         ("SELECT avg(e.e_share) FROM v_e_state AS e JOIN v_traffic t ON t.run = e.run", "design"),
         ("SELECT avg(v_e_state.e_share) FROM v_e_state JOIN v_traffic USING (run)", "design"),
-        ("SELECT avg(value) FROM metric JOIN run ON run.id = metric.run WHERE status = 'result'", "design"),
-        ("WITH s AS (SELECT * FROM v_e_state) SELECT mix, avg(e_share) FROM s GROUP BY mix", "design"),
+        ("SELECT avg(value) FROM metric JOIN run ON run.id = metric.run WHERE status = 'valid'", "design"),
+        ("WITH s AS (SELECT * FROM v_e_state) SELECT workload, avg(e_share) FROM s GROUP BY workload", "design"),
         ("SELECT 'FROM (', avg(e_share) FROM v_design", "design"),
     ],
 )

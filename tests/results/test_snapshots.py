@@ -27,10 +27,10 @@ def test_delta_subtracts_and_sums_by_named_dimensions(run_dir: Path) -> None:
     assert table[0, 1] == region.total("miss_source", kind="load", source="memory") == 1523
 
 
-def test_windows_are_the_stretches_with_instructions(run_dir: Path) -> None:
-    windows = read(run_dir).windows()
-    assert [window.end.mark for window in windows] == ["window", "window", "measure_end"]
-    assert [window.instructions for window in windows] == [3000, 3000, 3000]
+def test_intervals_are_the_stretches_with_instructions(run_dir: Path) -> None:
+    intervals = read(run_dir).intervals()
+    assert [interval.end.mark for interval in intervals] == ["sampling_interval", "sampling_interval", "measure_end"]
+    assert [interval.instructions for interval in intervals] == [3000, 3000, 3000]
 
 
 def test_gauge_statistic_gives_its_change(run_dir: Path) -> None:
@@ -73,8 +73,8 @@ def test_snapshot_line_that_is_not_json_is_refused(run_dir: Path) -> None:
 
 
 def test_snapshots_of_unknown_schema_are_refused(run_dir: Path) -> None:
-    change(run_dir, 1, lambda line: line.update(schema=2))
-    refused(run_dir, "line 1: has schema 2, but this version of s80lab reads schema 1; build the plugin again")
+    change(run_dir, 1, lambda line: line.update(schema=3))
+    refused(run_dir, "line 1: has schema 3, but this version of s80lab reads schema 2; build the plugin again")
 
 
 def test_snapshot_with_undeclared_statistic_is_refused(run_dir: Path) -> None:
@@ -115,11 +115,11 @@ def test_snapshot_without_a_key_is_refused(run_dir: Path) -> None:
 
 def test_snapshot_with_unknown_mark_is_refused(run_dir: Path) -> None:
     change(run_dir, 3, lambda line: line.update(mark="pause"))
-    refused(run_dir, "line 3: unknown mark `pause`, allowed are load_begin, window")
+    refused(run_dir, "line 3: unknown mark `pause`, allowed are load_begin, sampling_interval")
 
 
 def test_run_without_measure_end_has_no_region(run_dir: Path) -> None:
-    change(run_dir, 5, lambda line: line.update(mark="window"))
+    change(run_dir, 5, lambda line: line.update(mark="sampling_interval"))
     with pytest.raises(UserError, match="no snapshot has the mark measure_end, because the run ended too early"):
         read(run_dir).region()
 

@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 from tests.results.designs import database_of_two_designs
 
-from s80lab.results.database import SCHEMA_FILE, SCHEMA_VERSION, insert_run, list_runs, list_tables
+from s80lab.results.database import SCHEMA_FILE, SCHEMA_VERSION, insert_run, list_tables
 from s80lab.results.identity import COLUMNS, identity
 from s80lab.results.query import select
 from s80lab.results.run_folder import RunFolder
@@ -36,9 +34,9 @@ def test_views_of_the_schema_are_known() -> None:
 @pytest.mark.parametrize("view", PLAIN)
 def test_plain_view_returns_no_invalid_run(database: Path, view: str) -> None:
     assert set(column(database, f"SELECT run FROM {view}")) == {"imape-1", "imape-2", "imape-3"}
-    assert set(column(database, f"SELECT status FROM {view}")) == {"result"}
+    assert set(column(database, f"SELECT status FROM {view}")) == {"valid"}
     assert {"imapb-1", "imapb-2", "imapb-3"} < set(column(database, f"SELECT run FROM {view}_all"))
-    assert column(database, f"SELECT count(*) FROM (SELECT * FROM {view}_all WHERE status = 'result')") == column(
+    assert column(database, f"SELECT count(*) FROM (SELECT * FROM {view}_all WHERE status = 'valid')") == column(
         database, f"SELECT count(*) FROM {view}"
     )
 
@@ -76,47 +74,6 @@ def test_design_differs_if_and_only_if_a_value_differs(runs: Path) -> None:
     # A value that the text does not show.
     files = {**run.manifest["inputs"], "protocol": "0" * 64}
     assert identity({**run.manifest, "inputs": files}, run.stats)["design"] not in (usual, found)
-
-
-OLD_VIEWS = "CREATE VIEW v_cache AS SELECT id AS run FROM run; CREATE VIEW v_design AS SELECT id AS run FROM run;"
-
-
-def make_old(database: Path, version: int) -> None:
-    """Turn the database into one of an older schema."""
-    added = {4: ("image", "differences", "boot", "design"), 5: ("boot", "design")}[version]
-    with closing(sqlite3.connect(database)) as connection:
-        for view in VIEWS:
-            connection.execute(f"DROP VIEW {view}")
-        for name in added:
-            connection.execute(f"ALTER TABLE run DROP COLUMN {name}")
-        connection.executescript(f"{OLD_VIEWS} PRAGMA user_version = {version};")
-
-
-@pytest.mark.parametrize("version", [4, 5])
-def test_database_of_an_older_schema_is_upgraded_with_one_sentence(
-    database: Path, version: int, capsys: pytest.CaptureFixture[str]
-) -> None:
-    before = select(database, "SELECT * FROM v_design_all ORDER BY run"), list_runs(database)
-    make_old(database, version)
-    assert set(column(database, "SELECT run FROM v_cache")) == {"imape-1", "imape-2", "imape-3"}
-    said = capsys.readouterr().err
-    assert f"s80lab.sqlite: upgraded from schema {version} to {SCHEMA_VERSION}: the views v_... now" in said
-    assert said.count("\n") == 1
-    assert (select(database, "SELECT * FROM v_design_all ORDER BY run"), list_runs(database)) == before
-    assert capsys.readouterr().err == ""
-
-
-def test_upgraded_run_without_folder_has_a_design_of_its_own(
-    database: Path, runs: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    make_old(database, 5)
-    for name in ("imape-1", "imape-2"):
-        (runs / name / "manifest.json").unlink()
-    assert column(database, "SELECT DISTINCT design FROM v_run ORDER BY run")[:2] == [
-        "unknown: imape-1",
-        "unknown: imape-2",
-    ]
-    assert "the design of 2 runs without a readable folder is unknown" in capsys.readouterr().err
 
 
 def test_schema_file_has_the_version_of_the_program() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from s80lab.analysis.interval import Estimate, Unit, estimate, observation, observations, sample, unit_of
 from s80lab.base.errors import UserError
 from s80lab.config.differences import SEPARATOR, design_text, differences, label
-from s80lab.results.metrics.derive import of
+from s80lab.results.metrics.derive import find_metric
 from s80lab.results.metrics.standing import standing_of
 from s80lab.results.products import check_products
 from s80lab.results.run_folder import RunFolder
@@ -87,7 +87,7 @@ class Run:
 
     @property
     def warm(self) -> bool:
-        return bool(self.stats["warmup"]["verdict"] == "warm")
+        return bool(self.stats["warmup"]["verdict"] == "steady")
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -127,8 +127,8 @@ class Group:
         return observations(self.runs)
 
     @property
-    def mix(self) -> str:
-        return str(self.runs[0].manifest["mix"])
+    def workload(self) -> str:
+        return str(self.runs[0].manifest["workload"])
 
     @property
     def differences(self) -> Mapping[str, str]:
@@ -151,7 +151,7 @@ class Group:
     @property
     def imported(self) -> bool:
         """Whether the runs replay an imported trace, of whose workload nothing is known."""
-        return self.mix == NO_WORKLOAD
+        return self.workload == NO_WORKLOAD
 
     @property
     def replayed(self) -> bool:
@@ -182,7 +182,7 @@ class Group:
 
     def marked(self, metric: str) -> bool:
         """Whether to mark the metric's numbers: they depend on the caches, and a run had not reached steady state."""
-        return not self.warm and of(metric).of_caches
+        return not self.warm and find_metric(metric).of_caches
 
 
 def read_run(run: RunFolder) -> Run:
@@ -223,7 +223,7 @@ def group_runs(of: Sequence[Run]) -> list[Group]:
 
 
 def _workload(run: Run) -> str:
-    workload = str(run.manifest["mix"])
+    workload = str(run.manifest["workload"])
     return str(run.manifest["experiment"]) if workload == NO_WORKLOAD else workload
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from s80lab.analysis.interval import Estimate
-from s80lab.results.metrics.derive import of
+from s80lab.results.metrics.derive import find_metric
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Entry:
 
     @property
     def title(self) -> str:
-        return of(self.metric).description
+        return find_metric(self.metric).description
 
 
 @dataclass(frozen=True)
@@ -354,7 +354,7 @@ SECTIONS: tuple[Section, ...] = (
             Entry("response-time law: standard deviation by chance", "interactive_law_chance", THREE),
             Entry("Little's law, completed transactions (1: holds)", "little_law", THREE),
             Entry("utilisation law (1: holds)", "utilisation_law", THREE),
-            Entry("simulated seconds", "modelled_s", TWO),
+            Entry("simulated seconds", "simulated_s", TWO),
             Entry("million instructions", "instructions_m", WHOLE),
             Entry("guest seconds per simulated second", "guest_clock_speed", WHOLE),
             Entry(

@@ -54,7 +54,7 @@ def study_findings(study: str, groups: Sequence[Group]) -> list[StudyFinding]:
 
 
 def _finding(statement: Statement, answers: StudyAnswers, groups: Sequence[Group]) -> StudyFinding:
-    answer = answers.of(statement)
+    answer = answers.answer_to(statement)
     points = [answers.point(statement), *([answer.over] if answer.over else [])] if answer.metrics else []
     measured = [group for point in points for group in groups if _point(group) == point]
     ours = _ours(measured, answer) if measured and len(measured) == len(points) else None

@@ -50,7 +50,7 @@ def types(group: Group) -> list[Type]:
     total = sum(entry["count"] for load in loads for entry in load.values())
     profile = profile_of(group)
     expected = expected_mix(profile) if profile else {}
-    table_1 = paper.table_1().get(group.mix, {})
+    table_1 = paper.table_1().get(group.workload, {})
     found = []
     for name in loads[0]:
         entries = [load[name] for load in loads]

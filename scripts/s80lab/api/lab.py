@@ -67,7 +67,7 @@ class Lab:
         """Complete runs of these experiments (all experiments if none is named), oldest first.
 
         Keyword arguments select runs by columns of the table `run`: scale="small", seed=2, boot=1, machine="s80",
-        protocol="moesi", engine="qemu", status="result".
+        protocol="moesi", engine="qemu", status="valid".
 
         >>> lab.runs("imapb", seed=1)
         Runs(imapb-1)
@@ -104,10 +104,10 @@ class Lab:
 
         A mean or sum that pools runs of several designs gives a MisleadingMeanWarning.
 
-        >>> lab.query("SELECT mix, count(*) AS runs FROM run GROUP BY mix")
-             mix  runs
-        0  imapb     3
-        1  imape     3
+        >>> lab.query("SELECT workload, count(*) AS runs FROM run GROUP BY workload")
+          workload  runs
+        0    imapb     3
+        1    imape     3
         """
         columns, rows = select(self.database, sql)
         names_apart(columns)

@@ -11,7 +11,7 @@ import pandas
 
 from s80lab.api.warning import MisleadingMeanWarning
 from s80lab.results.identity import NOT_POOLED
-from s80lab.results.metrics.standing import NO_RESULT
+from s80lab.results.metrics.standing import INVALID
 
 
 class RunSeries(pandas.Series):
@@ -73,7 +73,7 @@ def _identity(frame: pandas.DataFrame) -> pandas.DataFrame:
 def _warn(identity: pandas.DataFrame) -> None:
     """Warn if one mean is taken over rows with this identity."""
     _warn_pooled([name for name in identity if identity[name].nunique() > 1])
-    if "status" in identity and len(identity) and (identity["status"] == NO_RESULT).all():
+    if "status" in identity and len(identity) and (identity["status"] == INVALID).all():
         _warn_text("all runs of this mean are invalid: choose valid runs with Runs.results()")
 
 

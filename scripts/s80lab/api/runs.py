@@ -25,7 +25,7 @@ from s80lab.report.record import metric_names
 from s80lab.report.summary import summary_entries
 from s80lab.report.write import write_experiment_report
 from s80lab.results.identity import COLUMNS, identity
-from s80lab.results.metrics.derive import of
+from s80lab.results.metrics.derive import find_metric
 from s80lab.results.run_folder import MISS_STACKS, RunFolder
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Run:
     """One run.
 
     >>> run = lab.reference("small")[0]
-    >>> run.manifest["mix"], run.reasons, round(run.metrics["e_share"], 3)
+    >>> run.manifest["workload"], run.reasons, round(run.metrics["e_share"], 3)
     ('imapb', (), 0.387)
     """
 
@@ -120,7 +120,7 @@ if TYPE_CHECKING:
 
 _NAMED, _HTML_ROWS = 3, 20
 """Numbers of runs that a representation as text and as HTML shows."""
-_HTML_COLUMNS = ("run", "mix", "seed", "boot", "scale", "design", "status")
+_HTML_COLUMNS = ("run", "workload", "seed", "boot", "scale", "design", "status")
 _OF_ONE_RUN = ("run", "seed", "boot")
 
 
@@ -128,7 +128,7 @@ class Runs(Sequence[Run]):
     """A sequence of runs (see Run).
 
     >>> runs = lab.reference("small")
-    >>> len(runs.groups()), runs[0].manifest["mix"], runs[0].reasons
+    >>> len(runs.groups()), runs[0].manifest["workload"], runs[0].reasons
     (2, 'imapb', ())
     >>> runs.metrics("miss_source.all")
     ['miss_source.all.E', 'miss_source.all.M', 'miss_source.all.O', 'miss_source.all.S', 'miss_source.all.memory']
@@ -177,16 +177,16 @@ class Runs(Sequence[Run]):
         ]
 
     def frame(self, *metrics: str) -> pandas.DataFrame:
-        """One row per run: the columns of the view v_run of the database (mix, seed, boot, design, status, ...), and
-        the named metrics in their own units. All metrics if none is named.
+        """One row per run: the columns of the view v_run of the database (workload, seed, boot, design, status, ...),
+        and the named metrics in their own units. All metrics if none is named.
 
         A mean over rows that differ in design, scale, server, image, engine or status gives a MisleadingMeanWarning.
 
-        >>> lab.reference("small").frame("e_share")[["mix", "boot"]].head(3)
-             mix  boot
-        0  imapb     1
-        1  imapb     2
-        2  imapb     3
+        >>> lab.reference("small").frame("e_share")[["workload", "boot"]].head(3)
+          workload  boot
+        0    imapb     1
+        1    imapb     2
+        2    imapb     3
         """
         chosen = self._chosen(metrics)
         return frame({**run.identity, **{name: run.metrics.get(name) for name in chosen}} for run in self)
@@ -197,13 +197,13 @@ class Runs(Sequence[Run]):
 
         There is one row per metric and group of runs that differ in seed and boot only, with the columns of v_run that
         its runs have in common. Invalid runs are left out if their group has valid runs. A group without valid runs has
-        status `not a result`, and gives a MisleadingMeanWarning.
+        status `invalid`, and gives a MisleadingMeanWarning.
 
         >>> found = lab.reference("small").estimates("e_share").set_index(["group", "metric"])
         >>> list(found.columns[:5])
         ['mean', 'half_width', 'n', 'over', 'unit']
         >>> found.loc[("imapb", "e_share"), ["over", "scale", "status"]].to_list()
-        ['boot', 'small', 'result']
+        ['boot', 'small', 'valid']
         >>> bool(0.3 < found.loc[("imapb", "e_share"), "mean"] < 0.6)
         True
         """
@@ -218,7 +218,13 @@ class Runs(Sequence[Run]):
                 found = group.estimate(name)
                 values = (None, None, 0) if found is None else (found.mean, found.half_width, found.n)
                 numbers = dict(zip(("mean", "half_width", "n"), values, strict=True))
-                own = {"group": group.label, "metric": name, **numbers, "over": group.unit, "unit": of(name).unit}
+                own = {
+                    "group": group.label,
+                    "metric": name,
+                    **numbers,
+                    "over": group.unit,
+                    "unit": find_metric(name).unit,
+                }
                 rows.append(own | common)
         return frame(rows)
 
@@ -240,14 +246,14 @@ class Runs(Sequence[Run]):
         compared.attrs["notes"] = notes(comparison)
         return compared
 
-    def windows(self) -> pandas.DataFrame:
+    def intervals(self) -> pandas.DataFrame:
         """One row per sampling interval (about 250 million instructions), warm-up first. The rows show how the caches
         fill.
 
-        >>> sorted(set(lab.reference("small").windows()["phase"]))
+        >>> sorted(set(lab.reference("small").intervals()["phase"]))
         ['measured', 'warm-up']
         """
-        return frame({**run.identity, **window} for run in self for window in run.stats["windows"])
+        return frame({**run.identity, **interval} for run in self for interval in run.stats["sampling_intervals"])
 
     def groups(self) -> list[Group]:
         """The runs in groups that differ in seed and boot only."""

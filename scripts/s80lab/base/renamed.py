@@ -11,6 +11,7 @@ from collections.abc import Collection
 
 METRICS = {
     "body_mbit_per_s": "body_mbit",
+    "modelled_s": "simulated_s",
     "stream_mbit_per_s": "stream_mbit",
     "turn_length": "slice_length",
     "turn_over": "slice_over",
@@ -21,9 +22,37 @@ KEYS = {"slice_instructions": "filter_instructions", "turn_instructions": "epoch
 """The last parts of dotted keys."""
 PROGRAMS = {"s80-order count": "s80-step count", "s80-order step": "s80-step step"}
 """Commands of programs in C++; the old program itself prints the new name."""
+PHASE_KEYS = {"window": "sampling_interval"}
+"""Keys of the tables [phases.SCALE] of an experiment."""
+TABLES = {
+    "stats_window": "sampling_interval",
+    "v_windows": "v_sampling_intervals",
+    "v_windows_all": "v_sampling_intervals_all",
+}
+COLUMNS = {"mix": "workload", "modelled_ns": "simulated_ns", "warm": "warmup"}
 
-RENAMED = {"metric": METRICS, "key": KEYS, "program": PROGRAMS}
+RENAMED = {
+    "metric": METRICS,
+    "key": KEYS,
+    "program": PROGRAMS,
+    "phase key": PHASE_KEYS,
+    "table": TABLES,
+    "column": COLUMNS,
+}
 """The tables by kind of name: `command`, `option` (with its hyphens), `key`, `table`, `column`, `experiment`, ..."""
+
+RESULT_KEYS = {
+    "identities": "conservation_checks",
+    "mix": "workload",
+    "modelled_ns": "simulated_ns",
+    "modelled_s": "simulated_s",
+    "windows": "sampling_intervals",
+}
+"""Keys of manifest.json and stats.json of schema 1, with those of schema 2, at any depth."""
+VERDICTS = {"result": "valid", "not a result": "invalid", "warm": "steady", "not warm": "not steady"}
+"""Values of `verdict` in the same files."""
+MARKS = {"window": "sampling_interval"}
+"""Marks of snapshots of schema 1."""
 
 _SIMULATED = "the guest's clock shows simulated time"
 _KERNEL_TICKS = "the guest's kernel has its own 250 timer interrupts per second"

@@ -69,7 +69,7 @@ def bench_replay(full: Path, filtered: Path, say: Callable[[str], None]) -> None
 # Under icount one instruction is one nanosecond of virtual time, and clients without think time leave no idle time
 # to jump over: the bare guest's clock counts instructions.
 LENGTH = 1_500_000_000
-WINDOW = 250_000_000
+INTERVAL = 250_000_000
 # A full capture is thirty times as large as a filtered one.
 FULL_LENGTH = 500_000_000
 # A host that is shared is slower at some minutes than at others: what is compared runs one after the other, in rounds.
@@ -120,7 +120,7 @@ async def bench(plan: Plan, ready: Checkpoint, captures: Path, say: Callable[[st
 
     The host must be idle otherwise.
     """
-    busy = replace(plan, phases=plan.phases.model_copy(update={"think_ms": 0, "window": WINDOW}))
+    busy = replace(plan, phases=plan.phases.model_copy(update={"think_ms": 0, "sampling_interval": INTERVAL}))
 
     def modelled(length: int, **files: Path) -> Callable[[Path], Awaitable[Rate]]:
         # What is written is of the measured region: a capture ends with it.

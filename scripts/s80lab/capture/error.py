@@ -87,7 +87,7 @@ def filter_error(capture: Capture, design: Design, table: Path = TABLE) -> dict[
     """
     if capture.form == "full":
         return None
-    if capture.origin.get("mix", NO_WORKLOAD) == NO_WORKLOAD:
+    if capture.origin.get("workload", NO_WORKLOAD) == NO_WORKLOAD:
         return {
             "errors": {},
             "statement": "The error of filtered captures has been measured with a mail server, not with this program. "

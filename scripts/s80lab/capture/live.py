@@ -22,7 +22,7 @@ from s80lab.base.threads import to_its_end
 from s80lab.capture.error import differences
 from s80lab.capture.process import play
 from s80lab.capture.store import STORE, SUFFIX, Form, Manifest, Totals
-from s80lab.config.experiment import FEWEST_WINDOWS, Phases
+from s80lab.config.experiment import FEWEST_INTERVALS, Phases
 from s80lab.experiment import resources
 from s80lab.experiment.checkpoint import Checkpoint, Inputs
 from s80lab.experiment.plan import Plan
@@ -36,7 +36,7 @@ from s80lab.trace.tool import capture_info
 ORIGIN = "origin.json"
 # Of a snapshot's line: counters of the guest and of the load generator's clients.
 LIVE_ONLY = ("guest", "clients_finished")
-MIN_WINDOW = 10_000_000
+SHORTEST_INTERVAL = 10_000_000
 # Instructions a second of a replay: 100 to 600 M were measured (docs/guides/captures.md).
 TYPICAL_REPLAY = 200_000_000
 # Bytes a million instructions, at most, for a look at the disk before the guest starts.
@@ -96,14 +96,19 @@ class Recipe:
         return self.plan.seed
 
     @property
-    def window(self) -> int:
+    def sampling_interval(self) -> int:
         """The sampling interval: short enough that the warm-up has enough intervals to be judged."""
-        return min(self.plan.phases.window, max(self.skip // FEWEST_WINDOWS, MIN_WINDOW))
+        return min(self.plan.phases.sampling_interval, max(self.skip // FEWEST_INTERVALS, SHORTEST_INTERVAL))
 
     @property
     def inputs(self) -> Inputs:
         """All inputs that determine the contents of the capture."""
-        shape = {"forms": self.forms, "skip": self.skip, "measure": self.measure, "window": self.window}
+        shape = {
+            "forms": self.forms,
+            "skip": self.skip,
+            "measure": self.measure,
+            "sampling_interval": self.sampling_interval,
+        }
         return {
             **self.plan.keys.warm.inputs,
             "start": self.start.manifest.content,
@@ -121,7 +126,6 @@ class Recipe:
         content = {
             "capture": self.name,
             "experiment": self.plan.name,
-            "mix": self.plan.experiment.workload,
             "workload": self.plan.experiment.workload,
             "image": self.plan.experiment.image,
             "server": self.plan.experiment.server,
@@ -139,7 +143,7 @@ class Recipe:
 
     async def record(self, folder: Path, job: Job, extra: Mapping[str, object]) -> None:
         """Make the run with these further plugin arguments, and complete its folder."""
-        shape = {"skip": self.skip, "measure": self.measure, "window": self.window}
+        shape = {"skip": self.skip, "measure": self.measure, "sampling_interval": self.sampling_interval}
         plan = replace(self.plan, phases=self.plan.phases.model_copy(update=shape))
         timing = await live(plan, self.start, folder, job, extra)
         job.update("statistics")
@@ -165,7 +169,7 @@ def lengths(
         usual = 2 * phases.measure // 3
     else:
         measure = instructions or phases.measure
-        usual = max(phases.warmup_min - measure, FEWEST_WINDOWS * phases.window)
+        usual = max(phases.warmup_min - measure, FEWEST_INTERVALS * phases.sampling_interval)
     return (usual if warm_up is None else warm_up), measure
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from s80lab.base import host, paths
 from s80lab.base.errors import UserError
 from s80lab.base.programs import built
-from s80lab.capture.store import said
+from s80lab.capture.store import error_sentence
 from s80lab.guest.process import dies_with_us
 
 Progress = Callable[[int, int], None]
@@ -90,7 +90,7 @@ async def play(
             f"{capture}; repeat the command"
         )
     if code:
-        raise UserError(said(stderr))
+        raise UserError(error_sentence(stderr))
     try:
         return Played(**json.loads(last))
     except (json.JSONDecodeError, TypeError):

@@ -21,8 +21,8 @@ from s80lab.capture.design import Design
 from s80lab.capture.error import filter_error
 from s80lab.capture.process import Played, Progress, play
 from s80lab.capture.store import Capture
+from s80lab.results.conservation import check_snapshots
 from s80lab.results.database import insert_run
-from s80lab.results.identities import check_snapshots
 from s80lab.results.metrics.derive import render, write_stats
 from s80lab.results.products import is_whole, record_products, why_not_whole
 from s80lab.results.run_folder import (
@@ -32,6 +32,7 @@ from s80lab.results.run_folder import (
     MANIFEST,
     PROTOCOL,
     REPORT,
+    SCHEMA,
     WARM_SNAPSHOTS,
     RunFolder,
 )
@@ -113,16 +114,15 @@ def _finish(capture: Capture, design: Design, run_id: str, played: Played, began
     identities = check_snapshots(run.snapshots)
     origin = capture.origin
     manifest = {
-        "schema": 1,
+        "schema": SCHEMA,
         "run": run_id,
         "experiment": origin.get("experiment", capture.name),
-        "mix": origin.get("mix", NO_WORKLOAD),
         "engine": "replay",
         "machine": design.machine.name,
         "protocol": design.protocol_name,
         "image": origin.get("image", FIRST_IMAGE),
         "server": origin.get("server", FIRST_SERVER),
-        "workload": origin.get("workload", "-"),
+        "workload": origin.get("workload", NO_WORKLOAD),
         "scale": origin.get("scale", "-"),
         "seed": origin.get("seed", 0),
         "status": "whole",
@@ -137,14 +137,14 @@ def _finish(capture: Capture, design: Design, run_id: str, played: Played, began
         "varied": dict(design.varied),
         "filter_error": filter_error(capture, design),
         "instructions": region.instructions,
-        "modelled_ns": region.clock_ns,
+        "simulated_ns": region.clock_ns,
         "wall_s": round(time.monotonic() - began, 2),
         "mips": round(played.mips, 2),
         "events": played.events,
         "accesses": played.accesses,
         "inputs": design.inputs(capture, built(paths.REPLAY)),
         "warm_snapshots": _warm_snapshots(capture, design, folder),
-        "identities": identities,
+        "conservation_checks": identities,
         "versions": {**origin.get("versions", {}), "s80lab": __version__},
     }
     write(folder / MANIFEST, render(manifest).encode())

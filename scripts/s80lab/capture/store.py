@@ -34,7 +34,6 @@ class Origin(Strict, strict=True, extra="ignore", allow_inf_nan=False):
 
     capture: str = ""
     experiment: str = ""
-    mix: str = ""
     workload: str = ""
     image: str = ""
     server: str = ""
@@ -232,7 +231,7 @@ def _read(path: Path) -> Capture:
     )
 
 
-def said(stderr: str) -> str:
+def error_sentence(stderr: str) -> str:
     """The error message on the last line of a program's stderr, without the program's name."""
     lines = [line for line in stderr.splitlines() if line.strip()]
     return lines[-1].partition(": ")[2] if lines else "the program failed without a message"

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from s80lab.capture.bench import run_bench
 from s80lab.commands.line.maintain import BenchArguments
-from s80lab.commands.parts import make_plans, run_pipeline
+from s80lab.commands.pipeline import make_plans, run_pipeline
 from s80lab.experiment import checkpoint
 from s80lab.experiment.plan import Options
 

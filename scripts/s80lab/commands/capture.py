@@ -27,7 +27,7 @@ from s80lab.capture.store import STORE, SUFFIX, Form, Manifest, Totals
 from s80lab.commands.changes import Changes
 from s80lab.commands.exec import HandedOver
 from s80lab.commands.line.explore import CaptureArguments
-from s80lab.commands.parts import make_plans, on_board, one_seed, run_pipeline
+from s80lab.commands.pipeline import make_plans, on_board, one_seed, run_pipeline
 from s80lab.commands.program_plans import ProgramPlan, images, plans_of, refuse, saved_files
 from s80lab.commands.programs import former_runs, record
 from s80lab.exec.folder import ExecRun
@@ -118,7 +118,7 @@ def _tell(made: Manifest, which: str, forms: tuple[Form, ...], out: Path | None)
     for one, totals in made.forms.items():
         say(f"{one}: {_totals(totals)}", sys.stdout)
     say(f"live run: {made.live_mips:.0f} MIPS while recording; report: {folder / REPORT}", sys.stdout)
-    said = f"invalid (not a result): {'; '.join(run.reasons)}" if run.reasons else "valid"
+    said = f"invalid: {'; '.join(run.reasons)}" if run.reasons else "valid"
     say(f"recorded region: {said}", sys.stdout)
     say(f"next: `s80lab explore {made.name} --vary protocol=msi,mesi,moesi`", sys.stdout)
     if out is not None:
@@ -201,7 +201,7 @@ class Recording:
         image = load_image(plain_folder())
         versions = {"s80lab": __version__, "qemu": self.qemu.version, "kernel": image.kernel_version}
         content = {
-            **{"capture": self.name, "experiment": self.experiment, "mix": NO_WORKLOAD, "workload": "-"},
+            **{"capture": self.name, "experiment": self.experiment, "workload": NO_WORKLOAD},
             **{"image": "plain", "server": "-", "scale": "-", "seed": self.seed, "start": "ready"},
             **{"program": list(self.plan.request.words), "inputs": self.inputs, "versions": versions},
         }

@@ -219,7 +219,7 @@ def keep_run(
         archived = {guest: str(path.relative_to(folder)) for guest, path in found.items()}
     write_record(
         folder,
-        Record.of(
+        Record.from_run(
             ended,
             name=request.name,
             words=request.words,

@@ -22,15 +22,15 @@ from s80lab.capture.replay import replay
 from s80lab.capture.store import Capture, open_capture
 from s80lab.commands.line.compare import Gem5CompareArguments
 from s80lab.commands.output import print_json, sayer, wide_console
-from s80lab.commands.parts import make_plans, on_board, parse_seeds, run_pipeline
+from s80lab.commands.pipeline import make_plans, on_board, parse_seeds, run_pipeline
 from s80lab.config.experiment import load_experiment
 from s80lab.experiment import checkpoint
 from s80lab.experiment.plan import Options, Plan
 from s80lab.gem5.agree import agree
 from s80lab.gem5.binary import find_gem5
 from s80lab.gem5.check.run import require_certified
+from s80lab.gem5.intervals import compare, ends, gem5_side, lengths, model_side, record
 from s80lab.gem5.runs import shipped_runs
-from s80lab.gem5.windows import compare, ends, gem5_side, lengths, model_side, record
 from s80lab.report.gem5_comparison import comparison, table, write_files
 from s80lab.report.terminal import print_table
 from s80lab.results.run_folder import RunFolder
@@ -68,8 +68,8 @@ def compare_command(args: Gem5CompareArguments) -> None:
 
     theirs = gem5_side(runs)
     at = ends(theirs)
-    # gem5's windows end a little after their last instruction.
-    measure = phases.measure + 2 * phases.window
+    # gem5's intervals end a little after their last instruction.
+    measure = phases.measure + 2 * phases.sampling_interval
 
     tried = f" with {', '.join(args.settings)}" if args.settings else ""
     suffix = f"-{value_hash(chosen)[:8]}" if chosen else ""
@@ -91,8 +91,8 @@ def compare_command(args: Gem5CompareArguments) -> None:
 
     made = on_board(work)
     sides = (theirs, model_side("model, hammer", made.model, at), model_side(f"model, {CONTROL}", made.control, at))
-    rows = compare(*sides, -(-phases.warmup // phases.window))
-    cold = any(RunFolder(run).stats["warmup"]["verdict"] != "warm" for run in runs)
+    rows = compare(*sides, -(-phases.warmup // phases.sampling_interval))
+    cold = any(RunFolder(run).stats["warmup"]["verdict"] != "steady" for run in runs)
     title = f"{args.experiment} on {args.machine}: gem5 and the model{tried}"
     content = comparison(title, rows, CONTROL, cold, _speeds(runs, made))
     write_files(folder, content, sides)

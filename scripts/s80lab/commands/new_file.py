@@ -18,7 +18,17 @@ from typing import Any
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.files import create_file
-from s80lab.base.strict import LARGEST, find, parse_settings, parse_toml, put, read_toml, shortened, shown, with_bases
+from s80lab.base.strict import (
+    LARGEST,
+    find,
+    parse_settings,
+    parse_toml,
+    put,
+    read_toml,
+    shortened,
+    shown,
+    with_bases,
+)
 from s80lab.base.terminal import quoted, say
 from s80lab.base.toml_lines import set_values, toml_comment
 from s80lab.commands.line.measure import ExperimentNewArguments, MachineNewArguments, WorkloadNewArguments

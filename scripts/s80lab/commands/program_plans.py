@@ -74,8 +74,15 @@ class ProgramPlan:
         machine = self.design.shape.machine
         names = {"machine": machine.name, "protocol": self.design.protocol.stem}
         entries: dict[str, object] = {
-            **{"experiment": self.experiment, "mix": NO_WORKLOAD, "engine": ENGINE, **names, "image": "plain"},
-            **{"server": "-", "workload": "-", "scale": "-", "seed": self.seed, "boot": self.boot, "status": "whole"},
+            **{"experiment": self.experiment, "engine": ENGINE, **names, "image": "plain"},
+            **{
+                "server": "-",
+                "workload": NO_WORKLOAD,
+                "scale": "-",
+                "seed": self.seed,
+                "boot": self.boot,
+                "status": "whole",
+            },
             **{"program": list(self.request.words), "design": machine.design()},
             **({"varied": dict(self.varied)} if self.varied else {}),
         }

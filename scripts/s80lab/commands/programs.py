@@ -26,7 +26,7 @@ from s80lab.base.version import __version__
 from s80lab.commands.changes import Changes
 from s80lab.commands.exec import HandedOver, arguments, keep_run, why_ended, write_names
 from s80lab.commands.output import print_json
-from s80lab.commands.parts import on_board
+from s80lab.commands.pipeline import on_board
 from s80lab.commands.program_plans import ENGINE, Images, ProgramPlan, images, plans_of
 from s80lab.commands.shards import Listed, part, show_list, tell_shard
 from s80lab.config.grid import Grid
@@ -45,11 +45,11 @@ from s80lab.image.build import load_image
 from s80lab.report.program import program_text, several_text, sweep_text
 from s80lab.report.program_page import program_page
 from s80lab.report.sweep import sweep_name, write_sweep
+from s80lab.results.conservation import check_snapshots
 from s80lab.results.database import insert_run
-from s80lab.results.identities import check_snapshots
 from s80lab.results.metrics.derive import write_stats
 from s80lab.results.products import is_whole, record_products
-from s80lab.results.run_folder import MANIFEST, REPORT, RunFolder
+from s80lab.results.run_folder import MANIFEST, REPORT, SCHEMA, RunFolder
 
 UNKNOWN_S = 60.0
 """Seconds of a run for batch systems, if this lab has not run the program before."""
@@ -101,11 +101,11 @@ async def record(
         region = run.snapshots.region()
         image = load_image(plain_folder())
         manifest = {
-            **{"schema": 1, "run": run_id, **plan.entries},
-            **{"instructions": region.instructions, "modelled_ns": region.clock_ns},
+            **{"schema": SCHEMA, "run": run_id, **plan.entries},
+            **{"instructions": region.instructions, "simulated_ns": region.clock_ns},
             **{"wall_s": round(ended.wall_s, 2), "mips": round(region.instructions / ended.wall_s / 1e6, 2)},
             **{"inputs": dict(inputs), "checkpoint": start.manifest.name},
-            "identities": check_snapshots(run.snapshots),
+            "conservation_checks": check_snapshots(run.snapshots),
             "versions": {
                 **{"s80lab": __version__, "qemu": qemu.version, "kernel": image.kernel_version},
                 **image.packages,

@@ -29,7 +29,7 @@ from s80lab.commands.line.explore import ExploreArguments, ReplayArguments
 from s80lab.commands.line.maintain import FilterErrorArguments
 from s80lab.commands.numbers import parse_seeds
 from s80lab.commands.output import print_json, sayer, wide_console
-from s80lab.commands.parts import on_board
+from s80lab.commands.pipeline import on_board
 from s80lab.commands.run_tables import check_tables, show_tables
 from s80lab.commands.shards import Listed, Part, part, show_list, tell_shard
 from s80lab.config.grid import Grid

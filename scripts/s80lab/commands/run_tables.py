@@ -21,7 +21,7 @@ from s80lab.report.sweep import sweep_name, sweep_table, write_sweep
 from s80lab.report.terminal import find_section, first_rows, print_groups, print_section, print_summary, print_table
 from s80lab.report.validity import verdicts_with_reasons
 from s80lab.report.write import report_name, write_groups
-from s80lab.results.metrics.standing import RESULT, standing_of
+from s80lab.results.metrics.standing import VALID, standing_of
 
 MOST_LINES = 22
 """Lines of a sweep's table on the terminal, without --all. The notes and the path of the page follow."""
@@ -31,7 +31,7 @@ INVALID = 3
 
 def end_invalid(runs: Sequence[Run]) -> None:
     """End the command with one sentence and the exit code INVALID if any of its runs is invalid."""
-    bad = sum(standing_of(run.stats)[0] != RESULT for run in runs)
+    bad = sum(standing_of(run.stats)[0] != VALID for run in runs)
     if bad:
         say(f"s80lab: {bad} of {counted(len(runs), 'run')} invalid (exit code {INVALID}); the report states why")
         raise typer.Exit(INVALID)

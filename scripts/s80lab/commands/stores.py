@@ -31,7 +31,7 @@ def _describe_checkpoint(manifest: checkpoint.Manifest) -> str:
     if manifest.stage == "boot" and manifest.boot:
         stage, _ = boot_stage(manifest.boot.printed)
         return f"{engine}{stage}, {manifest.boot.instructions / 1e6:.0f} M instructions, "
-    steady = "steady state" if manifest.warmup and manifest.warmup.verdict == "warm" else "not in steady state"
+    steady = "steady state" if manifest.warmup and manifest.warmup.verdict == "steady" else "not in steady state"
     return engine + (f"{steady}, " if manifest.warmup else "")
 
 

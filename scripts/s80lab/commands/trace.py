@@ -213,7 +213,7 @@ def _capture_info(file: Path, as_json: bool) -> None:
         say(f"lines of {setup.machine.line_bytes} bytes ({setup.sentence()})", sys.stdout)
     except UserError as error:
         say(f"the capture cannot be played as it is: {error}", sys.stdout)
-    epochs, events = counted(content["windows"], "epoch"), counted(content["events"], "event")
+    epochs, events = counted(content["epochs"], "epoch"), counted(content["events"], "event")
     print(f"{epochs}, {events}, {_accesses(content['accesses'])}")
     warm = "warm" if content["warm"] else "cold"
     print(f"{counted(content['instructions'], 'instruction')}; caches at the beginning: {warm}")

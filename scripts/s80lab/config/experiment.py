@@ -69,7 +69,7 @@ class Disk(Strict):
 DEFAULT_SERVER = "dovecot"
 DEFAULT_IMAGE = "debian"
 # Of a warm-up: three in each of the two stretches that are compared, and as many before them.
-FEWEST_WINDOWS = 9
+FEWEST_INTERVALS = 9
 # Accounts of an image (image/contents.py).
 ACCOUNTS = 512
 # What s80-mailstore accepts (workloads/mailstore/src/main.cpp).
@@ -150,7 +150,7 @@ class Phases(Strict):
     measure, measure_cycles: least length of the measured region, in instructions and in closed-loop cycles (in one
         cycle, each client thinks once and is served once). The instructions per transaction of the warm-up convert
         cycles to instructions.
-    window: the length of a sampling interval; the steady-state test needs nine intervals.
+    sampling_interval: the length of a sampling interval; the steady-state test needs nine intervals.
     skip: instructions between the checkpoint and the measured region.
     clients: number of clients; default: the experiment's, else one per user.
     think_ms, think: mean and distribution of think times; default: the workload's.
@@ -164,7 +164,7 @@ class Phases(Strict):
     measure: Instructions
     measure_cycles: float = Field(0.0, ge=0, le=CYCLES)
     skip: InstructionsOrZero = 0
-    window: Instructions = 1_000_000_000
+    sampling_interval: Instructions = 1_000_000_000
     clients: Clients | None = None
     think_ms: Milliseconds | None = None
     think: Literal["exponential", "constant"] | None = None
@@ -176,11 +176,11 @@ class Phases(Strict):
             raise ValueError(
                 f"warmup_max = {self.warmup_max} is less than warmup_min = {self.warmup_min}: raise warmup_max"
             )
-        if self.warmup_min < FEWEST_WINDOWS * self.window:
+        if self.warmup_min < FEWEST_INTERVALS * self.sampling_interval:
             raise ValueError(
-                f"warmup_min = {self.warmup_min} is less than {FEWEST_WINDOWS} sampling intervals (key "
-                f"`window`) of {self.window} instructions, which the steady-state test needs: raise warmup_min "
-                "or lower window"
+                f"warmup_min = {self.warmup_min} is less than {FEWEST_INTERVALS} sampling intervals (key "
+                f"`sampling_interval`) of {self.sampling_interval} instructions, which the steady-state test needs: "
+                "raise warmup_min or lower sampling_interval"
             )
         return self
 
@@ -190,7 +190,7 @@ class Gem5Phases(Strict):
 
     warmup: warm-up under Ruby, from empty caches, before the measured region.
     measure: the measured region.
-    window: the length of a sampling interval.
+    sampling_interval: the length of a sampling interval.
     transactions: the region ends after this number of transactions, or after `measure` if that is earlier; 0: the
         region ends after `measure`.
     drift_points: as in the phases of the engine `qemu`.
@@ -198,7 +198,7 @@ class Gem5Phases(Strict):
 
     warmup: InstructionsOrZero = 0
     measure: Instructions
-    window: Instructions
+    sampling_interval: Instructions
     transactions: InstructionsOrZero = 0
     drift_points: Positive = 2.0
 
@@ -283,7 +283,7 @@ class Experiment(Strict):
     show: list[str] = Field(default_factory=list)
     gem5: Gem5Part | None = None
 
-    def at(self, point: Mapping[str, str]) -> Experiment:
+    def at_point(self, point: Mapping[str, str]) -> Experiment:
         """The experiment at one point of its sweep. Keys of the machine file are not applied here."""
         changed = parse_settings((f"{key}={point[key]}" for key in OF_PHASES if key in point), source="[sweep]")
         phases = self.phases[self.scale].model_dump() | changed

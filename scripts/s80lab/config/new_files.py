@@ -33,7 +33,7 @@ _PHASES = {
     "warmup_min": "instructions of all processors together, at least nine sampling intervals",
     "warmup_max": "the warm-up ends here even without steady state",
     "drift_points": "largest drift of the shares in steady state, in points",
-    "window": "instructions of a sampling interval",
+    "sampling_interval": "instructions of a sampling interval",
     "measure": "least instructions of the measured region",
     "measure_cycles": "least closed-loop cycles of the measured region; a valid run needs 3",
     "clients": "number of clients at this scale",

@@ -41,7 +41,7 @@ class AddedFiles:
     links: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, added: Sequence[Added]) -> AddedFiles:
+    def from_list(cls, added: Sequence[Added]) -> AddedFiles:
         found = cls()
         for one in added:
             guest = os.path.normpath(one.guest)

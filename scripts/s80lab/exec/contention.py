@@ -161,7 +161,7 @@ def contention_of(sums: Sums, names: Names) -> Contention:
     )
     top = [int(line) for line in np.argsort(-per_line, kind="stable")[:MOST_LINES] if per_line[line] > 0]
     rows = _rows_by_line(shared.line, top)
-    tables = _Tables.of(sums, names)
+    tables = _Tables.from_sums(sums, names)
     several = np.concatenate([rows[line] for line in top]) if top else np.zeros(0, dtype=np.int64)
     named_rows = iter(zip(*_named(exact, several, names), strict=True))  # one search for all lines
     lines = [
@@ -223,7 +223,7 @@ class _Tables:
     known: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, sums: Sums, names: Names) -> _Tables:
+    def from_sums(cls, sums: Sums, names: Names) -> _Tables:
         many = len(sums.records)
         functions, whole, fields = (_Column(np.zeros(many, dtype=np.int64)) for _ in range(3))
         known = np.zeros(many, dtype=bool)

@@ -147,7 +147,7 @@ class Record:
     version: str = __version__
 
     @classmethod
-    def of(cls, ended: Ended, **entries: Any) -> Record:
+    def from_run(cls, ended: Ended, **entries: Any) -> Record:
         return cls(code=ended.code, in_time=ended.in_time, complete=ended.complete, **entries)
 
 

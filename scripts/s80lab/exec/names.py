@@ -129,7 +129,7 @@ class Names:
         for place in dict.fromkeys(places):
             tgid, pc, ns = place
             if pc >= KERNEL_HALF:
-                at = self.kernel.symbols.at(pc)
+                at = self.kernel.symbols.find(pc)
                 found[place] = Code("kernel", at[0].name if at else UNNAMED)
                 continue
             if compiled := self._compiled(tgid, pc, ns):

@@ -206,7 +206,7 @@ def inputs(shape: Shape, protocol: Path, folder: Path) -> dict[str, object]:
         "classes": folder / CLASSES,
         "out": folder,
         "low_ram": shape.low_ram,
-        "window": INTERVAL,
+        "sampling_interval": INTERVAL,
         "growth": GROWTH,
         "clock_shift": shape.machine.clock_shift,
     }

@@ -100,7 +100,7 @@ class Tree:
 def collect(wanted: Wanted) -> Tree:
     """The files for the program. UserError: the program, an interpreter or a library is missing or not for the
     guest."""
-    added = AddedFiles.of(wanted.added)
+    added = AddedFiles.from_list(wanted.added)
     if wanted.root is not None:
         found = _program_in_root(wanted, wanted.root) if wanted.root.is_dir() else {}
         return Tree(added.files, wanted.words, wanted.root, added.folders, added.links, in_root=found)

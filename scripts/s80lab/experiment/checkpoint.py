@@ -69,7 +69,7 @@ READ_FILES: dict[tuple[Engine, Stage], tuple[str, ...]] = {
 class WarmupRecord(Strict):
     """The end of a warm-up; see results.metrics.warmup.WarmUp."""
 
-    verdict: Literal["warm", "not warm"]
+    verdict: Literal["steady", "not steady"]
     reasons: tuple[str, ...] = ()
     instructions: int
     drift_points: dict[str, float | None]
@@ -178,7 +178,7 @@ class Wanted:
     inputs: Inputs
 
     @classmethod
-    def of(cls, stage: Stage, beginning: str, inputs: Inputs) -> Wanted:
+    def from_inputs(cls, stage: Stage, beginning: str, inputs: Inputs) -> Wanted:
         """The checkpoint whose name is this beginning and a part of its key."""
         key = value_hash(inputs)
         return cls(stage, f"{beginning}-{key[:8]}", key, inputs)

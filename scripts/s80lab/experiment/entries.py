@@ -11,7 +11,6 @@ def manifest_entries(plan: SeedPlan) -> dict[str, object]:
     """The entries of a run's manifest that describe its plan."""
     entries = {
         "experiment": plan.name,
-        "mix": plan.experiment.workload,
         "engine": plan.engine,
         "machine": plan.machine.name,
         "protocol": plan.protocol_name,

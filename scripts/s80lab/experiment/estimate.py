@@ -116,7 +116,7 @@ def estimate(plans: Sequence[Plan], jobs: int, former: Former | None = None, aga
     booting = {name: boot_cost(plan) for name, plan in boots.items()}
     at_once = max(1, min(jobs, len(to_do)))
     folders = sum(
-        RUN_BYTES + INTERVAL_BYTES * (length + region) / plan.phases.window
+        RUN_BYTES + INTERVAL_BYTES * (length + region) / plan.phases.sampling_interval
         for plan, (length, region) in zip(to_do, lengths, strict=True)
     )
     sizes = {plan.scale_name: _known_bytes(plan.scale_name) for plan in absent.values()}

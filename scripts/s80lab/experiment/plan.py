@@ -210,7 +210,7 @@ class Plan(SeedPlan):
 
     @cached_property
     def keys(self) -> Keys:
-        ready = Wanted.of(
+        ready = Wanted.from_inputs(
             "ready",
             f"ready-{self.scale_name}",
             {
@@ -221,7 +221,7 @@ class Plan(SeedPlan):
                 "login_job": text_hash(self.login_job()),
             },
         )
-        warm = Wanted.of(
+        warm = Wanted.from_inputs(
             "warm",
             f"warm-{self.name}-{self.scale_name}-s{self.seed}",
             {
@@ -232,7 +232,7 @@ class Plan(SeedPlan):
                 "protocol": file_hash(self.protocol),
                 "classes": text_hash(self.server.classes()),
                 "job": text_hash(self.job()),
-                "warmup_lengths": self._lengths("warmup_min", "warmup_max", "drift_points", "window"),
+                "warmup_lengths": self._lengths("warmup_min", "warmup_max", "drift_points", "sampling_interval"),
                 **({"dma": "1"} if self.dma else {}),
             },
         )
@@ -244,10 +244,10 @@ class Plan(SeedPlan):
 
 def plan(name: str, options: Options, qemu: Qemu) -> Plan:
     """The plan of an experiment's first seed. UserError names the first mistake or missing file."""
-    return draft(name, options)(qemu)[0]
+    return planner(name, options)(qemu)[0]
 
 
-def draft(name: str, options: Options) -> Callable[[Qemu], list[Plan]]:
+def planner(name: str, options: Options) -> Callable[[Qemu], list[Plan]]:
     """Resolve an experiment, except for QEMU and the images; the returned function takes QEMU and makes the plans.
 
     So UserError names the first mistake in the experiment or the options before QEMU or images are built.
@@ -263,7 +263,7 @@ def draft(name: str, options: Options) -> Callable[[Qemu], list[Plan]]:
     points = [
         (point, at, _modelled(at, options, point), _server(at), image_folder(at.image, at.server))
         for point in grid.points()
-        for at in (experiment.at(point),)
+        for at in (experiment.at_point(point),)
     ]
     for _, _, of, _, _ in points:
         ensure_proven(of.protocol)
@@ -305,7 +305,7 @@ def read_experiment(name: str, options: Options) -> Experiment:
 def check_points(experiment: Experiment) -> None:
     """UserError for the first point of the sweep that cannot be modelled, or whose server cannot serve the workload."""
     for point in Grid.of_sweep(experiment.sweep).points():
-        at = experiment.at(point)
+        at = experiment.at_point(point)
         of = _modelled(at, Options(), point)
         _server(at)
         login_job_text(of.workload, at.phases[at.scale].clients or at.clients or of.scale.users, of.scale.users)
@@ -362,7 +362,7 @@ def designs(name: str, options: Options) -> list[Designed]:
             guest_differences(of.machine.name, of.machine.guest.model_dump()),
         )
         for point in points
-        for of in (_modelled(experiment.at(point), options, point),)
+        for of in (_modelled(experiment.at_point(point), options, point),)
     ]
 
 

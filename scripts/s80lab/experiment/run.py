@@ -35,12 +35,21 @@ from s80lab.experiment.warm import STALL_S, guess, write_inputs
 from s80lab.guest.command import JOB, OUTPUT, Session
 from s80lab.guest.counters import WATCH
 from s80lab.guest.process import Guest, short_socket
-from s80lab.results.identities import check_run
+from s80lab.results.conservation import check_run
 from s80lab.results.metrics.derive import write_stats
 from s80lab.results.metrics.load import client_cycles
 from s80lab.results.metrics.standing import FEWEST_CYCLES
 from s80lab.results.products import is_whole, record_products, why_not_whole
-from s80lab.results.run_folder import MEMORY_MAP, MISS_LOG, PROFILE, SNAPSHOTS, TRANSACTIONS, WARM_SNAPSHOTS, RunFolder
+from s80lab.results.run_folder import (
+    MEMORY_MAP,
+    MISS_LOG,
+    PROFILE,
+    SCHEMA,
+    SNAPSHOTS,
+    TRANSACTIONS,
+    WARM_SNAPSHOTS,
+    RunFolder,
+)
 from s80lab.results.snapshots import Snapshots
 
 # Of a region that is measured once more: how much longer than was lacking, and the most.
@@ -91,13 +100,13 @@ def region_length(plan: Plan, warm: Snapshots) -> int:
     transaction of the second half of the warm-up.
     """
     phases = plan.phases
-    windows = warm.windows()
-    late = warm.delta(windows[len(windows) // 2].begin, windows[-1].end)
+    intervals = warm.intervals()
+    late = warm.delta(intervals[len(intervals) // 2].begin, intervals[-1].end)
     transactions = late.total("transactions", outcome="good")
     if not phases.measure_cycles or not transactions:
         return phases.measure
     cycles = phases.measure_cycles * plan.clients * late.instructions / transactions
-    return max(phases.measure, math.ceil(cycles / phases.window) * phases.window)
+    return max(phases.measure, math.ceil(cycles / phases.sampling_interval) * phases.sampling_interval)
 
 
 async def measure(plan: Plan, warm: Checkpoint, job: Job) -> Path:
@@ -145,7 +154,7 @@ def lengthened(phases: Phases, load: Mapping[str, Any]) -> int:
     if phases.measure_cycles < FEWEST_CYCLES or cycles >= FEWEST_CYCLES:
         return phases.measure
     factor = min(LONGEST, ROOM * FEWEST_CYCLES / cycles) if cycles else LONGEST
-    return math.ceil(factor * phases.measure / phases.window) * phases.window
+    return math.ceil(factor * phases.measure / phases.sampling_interval) * phases.sampling_interval
 
 
 async def live(
@@ -194,7 +203,7 @@ async def live(
     with short_socket(session) as session:
         async with Guest(plan.qemu, plan.boot, session, f"run {plan.name}, seed {plan.seed}") as guest:
             await guest.restore(start.guest_state)
-            region = Region(phases.measure, phases.window, 0 if warm else phases.skip)
+            region = Region(phases.measure, phases.sampling_interval, 0 if warm else phases.skip)
 
             def look() -> float | None:
                 for line in lines.lines():
@@ -218,9 +227,9 @@ async def live(
 class Region:
     """Progress through the warm-up (if there is one) and the measured region, read from snapshots.jsonl."""
 
-    def __init__(self, length: int, window: int, warm_up: int = 0) -> None:
+    def __init__(self, length: int, interval: int, warm_up: int = 0) -> None:
         self.length = length
-        self.window = window
+        self.interval = interval
         self.warm_up = warm_up
         self.done = 0
         self._begin = 0
@@ -253,7 +262,7 @@ class Region:
     def _advance(self, job: Job, what: str, length: int, since: float) -> None:
         passed = self._then - since
         mips = self.done / passed / 1e6 if self.done and passed else None
-        estimate = min(guess(self.done, self._then, mips, self.window), length)
+        estimate = min(guess(self.done, self._then, mips, self.interval), length)
         job.update(what, estimate, length, mips, details=[instructions_text(self.done)])
 
 
@@ -291,11 +300,11 @@ def finish(plan: Plan, start: Checkpoint, run_id: str, inputs: Inputs, timing: T
     region_s = timing.measure_end - timing.measure_begin
     identities = check_run(run)
     manifest = {
-        "schema": 1,
+        "schema": SCHEMA,
         "run": run_id,
         **manifest_entries(plan),
         "instructions": region.instructions,
-        "modelled_ns": region.clock_ns,
+        "simulated_ns": region.clock_ns,
         "wall_s": round(time.monotonic() - timing.began, 2),
         "mips": round(region.instructions / region_s / 1e6, 2),
         "inputs": inputs,
@@ -303,7 +312,7 @@ def finish(plan: Plan, start: Checkpoint, run_id: str, inputs: Inputs, timing: T
         "mail_may_wait": plan.phases.mail_may_wait,
         "warm_snapshots": WARM_SNAPSHOTS if (folder / WARM_SNAPSHOTS).is_file() else None,
         "checkpoint": start.manifest.name,
-        "identities": identities,
+        "conservation_checks": identities,
         "versions": versions(plan),
     }
     run.write_manifest(manifest)

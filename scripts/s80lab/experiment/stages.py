@@ -196,7 +196,7 @@ class Pipeline:
         built = await build_warm(plan, ready, job)
         record = built.manifest.warmup
         assert record is not None
-        steady = "steady state" if record.verdict == "warm" else "no steady state"
+        steady = "steady state" if record.verdict == "steady" else "no steady state"
         job.done(
             f"{plan.keys.warm.name} {'exists already' if there else 'is complete'} ({steady} after "
             f"{instructions_text(record.instructions)}, {record.mips:.0f} MIPS, built in {built.manifest.wall_s:.0f} s)"

@@ -2,7 +2,7 @@
 """The warm checkpoint: a guest in the middle of the mix, with the contents of the model's caches.
 
 The warm-up starts from a copy of the ready checkpoint and runs with the model on. It ends when the shares behind the
-results are in steady state, or at a stated limit; then the record says `not warm`.
+results are in steady state, or at a stated limit; then the record says `not steady`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from s80lab.results.metrics.derive import warm_up
 from s80lab.results.metrics.warmup import WarmUp
 from s80lab.results.run_folder import MACHINE, PROTOCOL, SNAPSHOTS
 
-# Without a new window, a line on the console or an event.
+# Without a new interval, a line on the console or an event.
 STALL_S = 600.0
 KERNEL, CLASSES = "kernel.txt", "classes.toml"
 
@@ -70,7 +70,7 @@ def write_inputs(plan: Plan, start: Checkpoint, folder: Path) -> dict[str, objec
         "watch": folder / WATCH,
         "out": folder,
         "low_ram": low_ram(plan.scale.memory()),
-        "window": plan.phases.window,
+        "sampling_interval": plan.phases.sampling_interval,
         "clock_shift": plan.machine.clock_shift,
         **({"dma": 1} if plan.dma else {}),
     }
@@ -164,7 +164,7 @@ class WarmupFollower:
         None."""
         if self._verdict is None or self.instructions < self.phases.warmup_min:
             return None
-        settled = self._verdict.verdict == "warm" and self._verdict.keeps(MARGIN * self.phases.drift_points)
+        settled = self._verdict.verdict == "steady" and self._verdict.keeps(MARGIN * self.phases.drift_points)
         if settled or self.instructions >= self.phases.warmup_max:
             return self._verdict
         return None
@@ -178,17 +178,17 @@ class WarmupFollower:
         moved = [f"shares moved {max(drifts):.1f} points", f"{self.phases.drift_points:g} allowed"] if drifts else []
         total = self.phases.warmup_max
         then, done = self._times[-1]
-        estimate = min(guess(done, then, self.mips, self.phases.window), total)
+        estimate = min(guess(done, then, self.mips, self.phases.sampling_interval), total)
         # Nobody knows the length of a warm-up, but its limit.
         job.update("warm-up", estimate, total, self.mips, details=[*moved, instructions_text(done)], at_most=True)
 
 
-def guess(done: int, then: float, mips: float | None, window: int) -> float:
+def guess(done: int, then: float, mips: float | None, interval: int) -> float:
     """Estimate the present number of instructions, at most one sampling interval ahead of the last known number.
 
     done: the number of instructions at the time `then`.
     then: the time of the last sampling interval.
     mips: the speed in million instructions per second.
-    window: the length of a sampling interval.
+    interval: the length of a sampling interval.
     """
-    return done + min((time.monotonic() - then) * (mips or 0.0) * 1e6, window)
+    return done + min((time.monotonic() - then) * (mips or 0.0) * 1e6, interval)

@@ -3,5 +3,5 @@
 gem5 runs the scripts in configs/gem5.
 
 This package may import capture and everything below it. gem5/agree checks that Ruby and the model count the same
-accesses alike. gem5/windows.py compares whole runs of the two engines.
+accesses alike. gem5/intervals.py compares whole runs of the two engines.
 """

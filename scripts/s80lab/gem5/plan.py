@@ -111,7 +111,7 @@ class Gem5Plan(SeedPlan):
     def keys(self) -> Keys:
         boot_scripts = {f"configs/gem5/{name}": file_hash(CONFIGS / name) for name in BOOT_SCRIPTS}
         processors = {"count": self.machine.processors.count, "clock_hz": self.machine.processors.clock_hz}
-        ready = Wanted.of(
+        ready = Wanted.from_inputs(
             "ready",
             f"gem5-ready-{self.scale_name}",
             {
@@ -125,7 +125,7 @@ class Gem5Plan(SeedPlan):
             },
         )
         # Experiments with the same workload share their checkpoints.
-        warm = Wanted.of(
+        warm = Wanted.from_inputs(
             "warm",
             f"gem5-warm-{self.experiment.workload}-{self.scale_name}-s{self.seed}",
             {

@@ -23,7 +23,7 @@ from s80lab.config.machine import Machine
 from s80lab.gem5 import table
 from s80lab.gem5.binary import PROTOCOL
 from s80lab.gem5.stats import NOTHING, Dump, Row, read_dumps
-from s80lab.results.snapshots import REQUIRED
+from s80lab.results.snapshots import REQUIRED, SCHEMA
 
 ANY = "any"
 DIMS: Mapping[str, tuple[str, ...]] = {
@@ -39,7 +39,7 @@ DIMS: Mapping[str, tuple[str, ...]] = {
 }
 # Of all cores together: gem5 does not say whose.
 WITHOUT_CORE = ("miss_source", "stall_cycles")
-# Accesses of a core that may be under way when a window ends, at either end.
+# Accesses of a core that may be under way when an interval ends, at either end.
 IN_FLIGHT = 2
 GAUGES = ("e_resident",)
 
@@ -53,14 +53,14 @@ class Facts:
     gem5: str
     protocol: str
     processors: int
-    windows: Sequence[Mapping[str, Any]]
+    intervals: Sequence[Mapping[str, Any]]
     rows: Mapping[str, str]
 
     @classmethod
     def read(cls, path: Path) -> Facts:
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
-            needed = {key: content[key] for key in ("gem5", "protocol", "processors", "windows")}
+            needed = {key: content[key] for key in ("gem5", "protocol", "processors", "intervals")}
             facts = cls(**needed, rows=content.get("rows", NOTHING))
         except (OSError, ValueError, KeyError) as error:
             raise UserError(
@@ -79,16 +79,16 @@ def write_snapshots(out: Path, machine: Machine, warm_up: int, target: Path) -> 
     instructions, are the warm-up and do not belong to the region."""
     facts = Facts.read(out / "facts.json")
     dumps = list(read_dumps(out / "stats.txt", facts.rows))
-    if len(dumps) != len(facts.windows):
+    if len(dumps) != len(facts.intervals):
         raise UserError(
             f"{out / 'stats.txt'}: the file has {len(dumps)} dumps of statistics instead of "
-            f"{len(facts.windows)}, one per sampling interval: repeat the run"
+            f"{len(facts.intervals)}, one per sampling interval: repeat the run"
         )
-    windows = [
-        (*_window(dump, machine, window.get("transactions", {})), window.get("calls", {}))
-        for dump, window in zip(dumps, facts.windows, strict=True)
+    intervals = [
+        (*_interval(dump, machine, interval.get("transactions", {})), interval.get("calls", {}))
+        for dump, interval in zip(dumps, facts.intervals, strict=True)
     ]
-    lines = list(_lines(windows, warm_up))
+    lines = list(_lines(intervals, warm_up))
     base_cpi = _base_cpi(lines[-1]["values"])
     partial = target.with_name(target.name + ".partial")
     with partial.open("w", encoding="utf-8") as file:
@@ -113,7 +113,7 @@ def _header(machine: Machine, base_cpi: float) -> dict[str, Any]:
         for name in (*REQUIRED, "operations")
     ]
     return {
-        "schema": 1,
+        "schema": SCHEMA,
         "engine": "gem5",
         "in_flight": IN_FLIGHT,
         "cores": machine.processors.count // machine.processors.threads_per_core,
@@ -132,9 +132,9 @@ def _dims(name: str) -> tuple[str, ...]:
     return tuple(dim for dim in REQUIRED[name] if not (dim == "core" and name in WITHOUT_CORE))
 
 
-def _lines(windows: Sequence[tuple[int, int, Values, Mapping[str, int]]], warm_up: int) -> Iterator[dict[str, Any]]:
+def _lines(intervals: Sequence[tuple[int, int, Values, Mapping[str, int]]], warm_up: int) -> Iterator[dict[str, Any]]:
     """All lines of the file after its header. The counters only grow."""
-    total: Values = {name: np.zeros_like(values) for name, values in windows[0][2].items()}
+    total: Values = {name: np.zeros_like(values) for name, values in intervals[0][2].items()}
     guest: Counter[str] = Counter()
     instructions = clock_ns = 0
     marked = False
@@ -152,7 +152,7 @@ def _lines(windows: Sequence[tuple[int, int, Values, Mapping[str, int]]], warm_u
         }
 
     yield line("load_begin", 0)
-    for index, (count, ns, values, calls) in enumerate(windows, start=1):
+    for index, (count, ns, values, calls) in enumerate(intervals, start=1):
         if not marked and instructions >= warm_up:
             marked = True
             yield line("measure_begin", index - 1)
@@ -161,13 +161,13 @@ def _lines(windows: Sequence[tuple[int, int, Values, Mapping[str, int]]], warm_u
         for name, added in values.items():
             total[name] += added
         guest.update(calls)
-        yield line("window", index)
+        yield line("sampling_interval", index)
     if not marked:
         raise UserError(
             f"gem5's run ended after {instructions} instructions, before the end of its warm-up of {warm_up} "
             "instructions: repeat the run"
         )
-    yield line("measure_end", len(windows))
+    yield line("measure_end", len(intervals))
 
 
 def _base_cpi(values: Values) -> float:
@@ -176,7 +176,7 @@ def _base_cpi(values: Values) -> float:
     return float(values["busy_cycles"].sum() - values["stall_cycles"].sum()) / max(1, instructions)
 
 
-def _window(dump: Dump, machine: Machine, ended: Mapping[str, int]) -> tuple[int, int, Values]:
+def _interval(dump: Dump, machine: Machine, ended: Mapping[str, int]) -> tuple[int, int, Values]:
     """Instructions, simulated nanoseconds and all statistics of one dump. ended: transactions by work item."""
     cores = machine.processors.count // machine.processors.threads_per_core
     threads = machine.processors.threads_per_core

@@ -34,11 +34,11 @@ from s80lab.gem5.snapshots import write_snapshots
 from s80lab.guest.command import CONSOLE as LOG
 from s80lab.guest.kernel.facts import load_kernel
 from s80lab.image.bzimage import unpack_kernel
+from s80lab.results.conservation import check_snapshots
 from s80lab.results.database import insert_run
-from s80lab.results.identities import check_snapshots
 from s80lab.results.metrics.derive import write_stats
 from s80lab.results.products import is_whole, record_products, why_not_whole
-from s80lab.results.run_folder import MACHINE, SNAPSHOTS, RunFolder
+from s80lab.results.run_folder import MACHINE, SCHEMA, SNAPSHOTS, RunFolder
 from s80lab.results.snapshots import Delta
 
 JOB, KERNEL = "job.txt", "vmlinux"
@@ -155,9 +155,9 @@ class Gem5Pipeline:
         arguments = stage_arguments(plan, folder, plan.job())
         arguments |= {
             "restore": warm.folder,
-            "window": plan.phases.window,
-            "windows": -(-total // plan.phases.window),
-            "warm-windows": -(-plan.phases.warmup // plan.phases.window),
+            "interval": plan.phases.sampling_interval,
+            "intervals": -(-total // plan.phases.sampling_interval),
+            "warm-intervals": -(-plan.phases.warmup // plan.phases.sampling_interval),
             "transactions": plan.phases.transactions,
             "calls": counted_calls(plan.image),
         }
@@ -293,11 +293,11 @@ def finish(
     _refuse_short(run_id, plan.phases, region)
     simulated = run.snapshots.whole().instructions
     manifest = {
-        "schema": 1,
+        "schema": SCHEMA,
         "run": run_id,
         **manifest_entries(plan),
         "instructions": region.instructions,
-        "modelled_ns": region.clock_ns,
+        "simulated_ns": region.clock_ns,
         "drift_points": plan.phases.drift_points,
         "wall_s": round(wall_s, 2),
         "mips": round(simulated / facts["seconds"] / 1e6, 3),
@@ -305,7 +305,7 @@ def finish(
         "warm_snapshots": None,
         "checkpoint": warm.manifest.name,
         "notes": facts["notes"],
-        "identities": identities,
+        "conservation_checks": identities,
         "versions": {
             "s80lab": __version__,
             "gem5": facts["gem5"],

@@ -138,7 +138,10 @@ def inputs_digest(server: Server, binaries: Path) -> str:
     built = server.built
     programs = {f"usr/bin/{name}": binaries / name for name in _programs(server)}
     if built:
-        lines += [f"{built.package} {built.programs}", *(f"{shown(path)} {file_hash(path)}" for path in built.reads)]
+        lines += [
+            f"{built.package} {built.programs}",
+            *(f"{shown(path)} {file_hash(path)}" for path in built.reads),
+        ]
         programs = {name: path for name, path in programs.items() if path.name not in built.programs}
     for path in programs.values():
         if not path.is_file():

@@ -13,7 +13,7 @@ from s80lab.analysis.groups import Group
 from s80lab.analysis.rows import ABSENT, PERCENT, SECTIONS, THREE, Format, number
 from s80lab.base.terminal import counted
 from s80lab.report.tables import Cell, Row, Table, markdown_rows, wrap
-from s80lab.results.metrics.derive import of
+from s80lab.results.metrics.derive import find_metric
 
 TITLE = "Comparison with the paper"
 RULES = (
@@ -87,7 +87,7 @@ def _beside(finding: Finding, words: str, metric: str) -> str:
 
 
 def _style(metric: str) -> Format:
-    return _STYLES.get(metric, PERCENT if of(metric).unit == "share" else THREE)
+    return _STYLES.get(metric, PERCENT if find_metric(metric).unit == "share" else THREE)
 
 
 def _workloads(finding: Finding) -> str:

@@ -54,7 +54,7 @@ def coherence_table(groups: Sequence[Group]) -> Table:
         groups,
         [Entry(title, metric, PERCENT) for metric, title in COLUMNS.items()],
         last,
-        lambda group: " ".join(filter(None, (_point(group), _says(group.mix)))),
+        lambda group: " ".join(filter(None, (_point(group), _says(group.workload)))),
     )
     table.note = (
         "Sessions are the processes or threads that serve the clients. The first five columns are the "

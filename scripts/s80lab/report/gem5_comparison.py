@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from s80lab.analysis.interval import Estimate
 from s80lab.analysis.rows import ABSENT
 from s80lab.base.files import write_file
-from s80lab.gem5.windows import QUANTITIES, Row, Side, record, rows_of
+from s80lab.gem5.intervals import QUANTITIES, Row, Side, record, rows_of
 from s80lab.report.figures.style import GROUP_COLOURS, panels, percent_axis, png, style
 from s80lab.report.tables import Cell, Table, markdown
 from s80lab.report.tables import Row as TableRow
@@ -78,8 +78,8 @@ def figure(sides: Sequence[Side]) -> Figure:
     chosen = [quantity for name in _PANELS for quantity in QUANTITIES if quantity.metrics[0] == name]
     for pane, quantity in zip(panes, chosen, strict=True):
         for number, side in enumerate(sides):
-            for index, (windows, values) in enumerate(zip(side.windows, side.values(quantity), strict=True)):
-                ends = [sum(w.instructions for w in windows[: at + 1]) / 1e6 for at in range(len(windows))]
+            for index, (intervals, values) in enumerate(zip(side.intervals, side.values(quantity), strict=True)):
+                ends = [sum(w.instructions for w in intervals[: at + 1]) / 1e6 for at in range(len(intervals))]
                 known = [(x, y) for x, y in zip(ends, values, strict=True) if y is not None]
                 pane.plot(
                     [x for x, _ in known],
@@ -103,11 +103,11 @@ def figure(sides: Sequence[Side]) -> Figure:
 
 
 def write_files(folder: Path, content: Mapping[str, Any], sides: Sequence[Side]) -> None:
-    """Write compare.json, compare.md and windows.png. content: see `comparison`."""
+    """Write compare.json, compare.md and intervals.png. content: see `comparison`."""
     write_file(folder / "compare.json", render(content))
     write_markdown(folder)
     with style():
-        write_file(folder / "windows.png", png(figure(sides)))
+        write_file(folder / "intervals.png", png(figure(sides)))
 
 
 def write_markdown(folder: Path) -> Path:

@@ -49,7 +49,7 @@ def table_of_machines(runs: Sequence[tuple[str, Mapping[str, Any]]]) -> Table:
 
 def _values(manifest: Mapping[str, Any]) -> dict[str, str]:
     """Everything that can differ; of an imported trace only what belongs to the machine."""
-    unknown = set(NAMES) - {"machine", "protocol"} if manifest["mix"] == NO_WORKLOAD else set()
+    unknown = set(NAMES) - {"machine", "protocol"} if manifest["workload"] == NO_WORKLOAD else set()
     return {key: value for key, value in values_of_run(manifest).items() if key not in unknown}
 
 

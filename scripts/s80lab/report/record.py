@@ -12,7 +12,7 @@ from s80lab.analysis.interval import Estimate
 from s80lab.report.tables import Table
 
 # The keys of a run's manifest that distinguish it from other runs.
-IDENTITY = ("run", "experiment", "mix", "scale", "machine", "protocol", "image", "server", "engine", "seed")
+IDENTITY = ("run", "experiment", "workload", "scale", "machine", "protocol", "image", "server", "engine", "seed")
 
 
 def run_record(run: Run) -> dict[str, Any]:

@@ -143,7 +143,7 @@ def _profiles(folders: Sequence[Path]) -> list[Table]:
         manifest = RunFolder(folder).manifest
         by_function, *_ = profile_tables(read_profile(folder).samples)
         tables.append(
-            replace(by_function, title=f"{by_function.title}: {manifest['mix']}, server {manifest['server']}")
+            replace(by_function, title=f"{by_function.title}: {manifest['workload']}, server {manifest['server']}")
         )
     return tables
 
@@ -184,7 +184,7 @@ def _named(one: Shown) -> list[Picture]:
 def _load(group: Group) -> str:
     """Workload and server of the group, which are equal at every point of a sweep."""
     manifest = group.runs[0].manifest
-    return f"{manifest['mix']} on {manifest['server']}"
+    return f"{manifest['workload']} on {manifest['server']}"
 
 
 def _names(group: Group) -> tuple[str, ...]:

@@ -143,7 +143,7 @@ def intervals_note(groups: Sequence[Group]) -> str:
 def paper_says(metric: str, groups: Sequence[Group]) -> str:
     """The paper's number for the first of the groups' mixes for which the paper states one; empty if no group has the
     paper's design."""
-    found = (paper.claim_on(metric, group.mix) for group in groups if group.has_design_of_paper)
+    found = (paper.claim_on(metric, group.workload) for group in groups if group.has_design_of_paper)
     claim = next((claim for claim in found if claim is not None), None)
     return "" if claim is None else claim.stated
 

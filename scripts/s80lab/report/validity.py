@@ -10,8 +10,8 @@ from s80lab.analysis.rows import ABSENT
 from s80lab.base.terminal import counted
 from s80lab.report.seeds import named_runs_text
 from s80lab.report.tables import Cell, Row, Table
+from s80lab.results.metrics.sampling import EARLIER_NAMES, NAMES
 from s80lab.results.metrics.warmup import ALLOWED_DRIFT_POINTS
-from s80lab.results.metrics.windows import EARLIER_NAMES, NAMES
 
 TITLE = "Violated conditions"
 STEADY_STATE = "not in steady state"
@@ -33,7 +33,7 @@ def verdicts(groups: Sequence[Group]) -> list[tuple[str, str]]:
             head = f"{group.label}: {len(group.runs)} of {total} runs are valid."
             said.append((head, "The other runs are left out of every mean."))
         elif bad:
-            said.append((f"{group.label}: invalid (not a result).", f"{bad} of {counted(total, 'run')}."))
+            said.append((f"{group.label}: invalid.", f"{bad} of {counted(total, 'run')}."))
     return said
 
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -25,7 +24,6 @@ from s80lab.base.errors import UserError
 from s80lab.base.paths import ROOT
 from s80lab.base.staging import held
 from s80lab.base.strict import shown
-from s80lab.base.terminal import counted
 from s80lab.results.run_folder import RunFolder
 
 SCHEMA_FILE = ROOT / "results" / "schema.sql"
@@ -56,16 +54,7 @@ if TYPE_CHECKING:
 
 __all__ = ["insert_run", "insert_runs", "list_runs"]
 
-SCHEMA_VERSION = 6
-UPGRADABLE = (4, 5)
-"""The schemas whose databases s80lab upgrades when it opens them."""
-_NEW_COLUMNS = {
-    "image": "TEXT NOT NULL DEFAULT ''",
-    "differences": "TEXT NOT NULL DEFAULT ''",
-    "boot": "INTEGER NOT NULL DEFAULT 1",
-    "design": "TEXT NOT NULL DEFAULT ''",
-}
-"""Columns of the table `run` that the oldest of these schemas does not have."""
+SCHEMA_VERSION = 7
 BUSY_TIMEOUT_S = 60.0
 
 T = TypeVar("T")
@@ -179,19 +168,6 @@ def require_schema(database: Path) -> None:
             _check_version(connection, database)
 
 
-def upgrade_schema(database: Path) -> None:
-    """Upgrade the database if it has an older schema that can be upgraded. UserError if it cannot be written."""
-    with closing(connect(database)) as connection:
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        try:
-            if version in UPGRADABLE:
-                _upgrade(connection, database, version)
-        except sqlite3.Error as error:
-            raise UserError(
-                f"{shown(database)}: has an older schema and could not be upgraded ({error}); make the file writable"
-            ) from None
-
-
 def connect(database: Path) -> sqlite3.Connection:
     """A connection for writing, with explicit transactions."""
     connection = sqlite3.connect(database, timeout=BUSY_TIMEOUT_S, isolation_level=None)
@@ -296,57 +272,9 @@ def _create_tables(connection: sqlite3.Connection, only: str = "") -> None:
 
 def _check_version(connection: sqlite3.Connection, database: Path) -> None:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version in UPGRADABLE:
-        _upgrade(connection, database, version)
-    elif version != SCHEMA_VERSION:
+    if version != SCHEMA_VERSION:
         age = "an older" if version < SCHEMA_VERSION else "a newer"
         raise UserError(
             f"{database}: has schema {version} of {age} version of s80lab; this version needs schema {SCHEMA_VERSION}. "
             "Move the file away; `s80lab collect` then enters the run folders in a new one"
         )
-
-
-def _upgrade(connection: sqlite3.Connection, database: Path, version: int) -> None:
-    """Add the columns that are new in this schema, with values from the folders of the runs, and make all views again.
-
-    A run without a readable folder gets a design of its own, so that no query takes it for another run's design.
-    """
-    from s80lab.config.differences import SEPARATOR, design_text, differences, words
-
-    began = not connection.in_transaction
-    if began:
-        connection.execute("BEGIN IMMEDIATE")
-    if connection.execute("PRAGMA user_version").fetchone() != (version,):  # another process was faster
-        if began:
-            connection.execute("ROLLBACK")
-        return
-    there = {column for (column,) in connection.execute("SELECT name FROM pragma_table_info('run')")}
-    for column, kind in _NEW_COLUMNS.items():
-        if column not in there:
-            connection.execute(f"ALTER TABLE run ADD COLUMN {column} {kind}")
-    unreadable = 0
-    for name, folder in connection.execute("SELECT id, folder FROM run").fetchall():
-        try:
-            manifest = RunFolder(database.parent / folder).manifest
-        except UserError:
-            unreadable += 1
-            connection.execute("UPDATE run SET design = ? WHERE id = ?", (f"unknown: {name}", name))
-            continue
-        text = SEPARATOR.join(words(differences(manifest)))
-        connection.execute(
-            "UPDATE run SET image = ?, differences = ?, boot = ?, design = ? WHERE id = ?",
-            (manifest["image"], text, manifest.get("boot", 1), design_text(manifest), name),
-        )
-    for (view,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'view'").fetchall():
-        if view.startswith("v_"):
-            connection.execute(f'DROP VIEW "{view}"')
-    _create_tables(connection, only="CREATE VIEW")
-    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-    if began:
-        connection.execute("COMMIT")
-    unknown = f"; the design of {counted(unreadable, 'run')} without a readable folder is unknown" if unreadable else ""
-    print(
-        f"{shown(database)}: upgraded from schema {version} to {SCHEMA_VERSION}: the views v_... now contain valid "
-        f"runs only, the views v_..._all all runs{unknown}",
-        file=sys.stderr,
-    )

@@ -15,7 +15,7 @@ NOT_POOLED = ("engine", "scale", "server", "image", "design", "status")
 
 def identity(manifest: Mapping[str, Any], stats: Mapping[str, Any]) -> dict[str, Any]:
     """The values of the columns of v_run for one run. manifest, stats: the content of its files."""
-    names = ("run", "experiment", "mix", "seed", "scale", "machine", "protocol", "server", "image", "engine")
+    names = ("run", "experiment", "workload", "seed", "scale", "machine", "protocol", "server", "image", "engine")
     found = {key: manifest[key] for key in names}
     source = manifest.get("capture", {})
     of_run = {
@@ -30,7 +30,7 @@ def identity(manifest: Mapping[str, Any], stats: Mapping[str, Any]) -> dict[str,
 
 
 COLUMNS = (
-    *("run", "experiment", "mix", "seed", "boot", "scale", "machine", "protocol", "server", "image", "engine"),
+    *("run", "experiment", "workload", "seed", "boot", "scale", "machine", "protocol", "server", "image", "engine"),
     *("capture", "form", "design", "differences", "status"),
 )
 """The columns of v_run, in their order."""

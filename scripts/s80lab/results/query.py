@@ -28,7 +28,7 @@ from s80lab.base.progress import shorten
 from s80lab.base.renamed import METRICS, rename_sentence
 from s80lab.base.suggest import nearest, suggestion
 from s80lab.base.terminal import plain, say, wrapped
-from s80lab.results.database import upgrade_schema
+from s80lab.results.database import require_schema
 from s80lab.results.identity import NOT_POOLED
 
 _POOLS = re.compile(r"\b(avg|sum|total)\s*\(", re.IGNORECASE)
@@ -143,7 +143,7 @@ def select(database: Path, sql: str) -> tuple[list[str], list[Sequence[Any]]]:
         )
     try:
         _recover(database)
-        upgrade_schema(database)
+        require_schema(database)
         return _interruptible(lambda connection: _rows(connection, sql), database)
     except sqlite3.DataError:
         raise UserError(

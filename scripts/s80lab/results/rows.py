@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from s80lab.results.identity import identity
-from s80lab.results.metrics.derive import of
+from s80lab.results.metrics.derive import find_metric
 from s80lab.results.metrics.standing import standing_of
 
 _RUN = (
-    *("experiment", "mix", "engine", "machine", "protocol", "server", "workload", "scale", "seed"),
-    *("instructions", "modelled_ns", "mips", "wall_s"),
+    *("experiment", "engine", "machine", "protocol", "server", "workload", "scale", "seed"),
+    *("instructions", "simulated_ns", "mips", "wall_s"),
 )
 _CORE = (
     *("instructions", "busy_cycles", "l2_misses", "fills", "e_to_m", "e_downgraded", "e_evicted"),
@@ -25,7 +25,7 @@ _CORE = (
 )
 _TRANSACTION = ("count", "started", "failed", "substituted", "bytes_in", "bytes_out")
 _LATENCY = ("mean", "p50", "p90", "p95", "p99", "max")
-_WINDOW = (
+_INTERVAL = (
     *("phase", "end_instructions", "instructions", "clock_ns", "misses", "memory_misses"),
     *("fills", "fills_e", "e_to_m"),
 )
@@ -46,7 +46,7 @@ _COUNTED = {
 
 Row = Sequence[Any]
 _COLUMNS = (
-    *("id", *_RUN, "capture", "form", "clients", "think_ms", "warm", "status", "reasons", "folder"),
+    *("id", *_RUN, "capture", "form", "clients", "think_ms", "warmup", "status", "reasons", "folder"),
     *("image", "differences", "boot", "design"),
 )
 
@@ -70,7 +70,7 @@ class RunRecord:
             "id": manifest["run"],
             "clients": job.get("clients"),
             "think_ms": job.get("think_ms"),
-            "warm": stats["warmup"]["verdict"],
+            "warmup": stats["warmup"]["verdict"],
             "reasons": "; ".join(standing_of(stats)[1]),
             "folder": self.folder,
         }
@@ -130,7 +130,7 @@ def _tables(run: RunRecord) -> Iterator[tuple[str, Iterable[Row]]]:
     yield "version", manifest["versions"].items()
     yield "design", manifest.get("design", {}).items()
     yield "filter_error", (manifest.get("filter_error") or {}).get("errors", {}).items()
-    yield "metric", ((name, of(name).unit, value) for name, value in stats["metrics"].items())
+    yield "metric", ((name, find_metric(name).unit, value) for name, value in stats["metrics"].items())
     region = stats["region"]
     for table, statistics in _COUNTED.items():
         if statistics[0] in region["totals"]:
@@ -141,8 +141,11 @@ def _tables(run: RunRecord) -> Iterator[tuple[str, Iterable[Row]]]:
         yield "transaction_type", _transactions(load["transactions"])
         yield "latency", _latencies(load["transactions"])
     yield (
-        "stats_window",
-        ((number, *(window[key] for key in _WINDOW)) for number, window in enumerate(stats["windows"])),
+        "sampling_interval",
+        (
+            (number, *(interval[key] for key in _INTERVAL))
+            for number, interval in enumerate(stats["sampling_intervals"])
+        ),
     )
 
 

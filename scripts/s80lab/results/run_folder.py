@@ -14,6 +14,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.files import read_regular
 from s80lab.base.hashing import value_hash
 from s80lab.base.records import FileRecord
+from s80lab.base.renamed import RESULT_KEYS, VERDICTS
 from s80lab.base.strict import read_toml, validate
 
 if TYPE_CHECKING:
@@ -36,10 +37,11 @@ MISS_STORE, MISS_TABLES, MISS_PAGE, MISS_STACKS, STALL_STACKS = (
 )
 PROFILE_PAGE, PROFILE_STACKS = "profile.html", "profile.collapsed"
 
+SCHEMA = 2
+"""Of manifest.json and stats.json. Schema 1 had other names (base/renamed.py)."""
 MANIFEST_KEYS = (
     "run",
     "experiment",
-    "mix",
     "engine",
     "machine",
     "protocol",
@@ -48,27 +50,27 @@ MANIFEST_KEYS = (
     "seed",
     "status",
     "instructions",
-    "modelled_ns",
+    "simulated_ns",
     "wall_s",
     "mips",
     "inputs",
     "versions",
 )
-NAMES = ("run", "experiment", "mix", "engine", "machine", "protocol", "server", "image", "workload", "scale")
+NAMES = ("run", "experiment", "engine", "machine", "protocol", "server", "image", "workload", "scale")
 TABLES = ("inputs", "versions", "design", "varied", "differences")
 """Keys of a manifest whose values are tables."""
 LARGEST = 1 << 63
 """Numbers of a manifest must be smaller: the database stores whole numbers of 64 bits."""
 LARGEST_FILE = 256 << 20
 """Largest size of a JSON file in bytes. The files of a run have less than a MB."""
-NUMBERS = ("seed", "instructions", "modelled_ns", "wall_s", "mips")
+NUMBERS = ("seed", "instructions", "simulated_ns", "wall_s", "mips")
 TRANSACTIONS_KEYS = ("mix", "seed", "clients", "think_ms", "region", "transactions", "totals", "errors")
 # Of runs that are older than the choice: there was no other.
 FIRST_SERVER = "dovecot"
 FIRST_IMAGE = "debian"
 # Engines whose runs have no result of the load generator.
 UNLOADED = ("replay", "gem5", "exec")
-STATS_KEYS = ("inputs", "region", "metrics", "windows", "warmup")
+STATS_KEYS = ("inputs", "region", "metrics", "sampling_intervals", "warmup")
 
 
 class RunFolder:
@@ -115,7 +117,7 @@ class RunFolder:
     def transactions(self) -> dict[str, Any]:
         """transactions.json, the result of the load generator."""
         path = self / TRANSACTIONS
-        content = _read(path, TRANSACTIONS_KEYS)
+        content = _read(path, TRANSACTIONS_KEYS, (1,))
         types = content["transactions"]
         if not isinstance(types, dict) or not types:
             raise UserError(f"{path}: key `transactions`: is not a table of transaction types; repeat the run")
@@ -245,6 +247,18 @@ def _refuse_constant(name: str) -> object:
     raise ValueError(f"{name} is not a number")
 
 
+def renewed(value: Any) -> Any:
+    """The content of manifest.json or stats.json of schema 1, with the keys and the verdicts of schema 2."""
+    if isinstance(value, list):
+        return [renewed(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    new = {RESULT_KEYS.get(key, key): renewed(item) for key, item in value.items()}
+    if isinstance(verdict := new.get("verdict"), str):
+        new["verdict"] = VERDICTS.get(verdict, verdict)
+    return new
+
+
 def _json(path: Path, remedy: str = "repeat the run") -> Any:
     """The content of a JSON file. UserError if it cannot be read. remedy: what to do then."""
     try:
@@ -257,14 +271,16 @@ def _json(path: Path, remedy: str = "repeat the run") -> Any:
         raise UserError(f"{path}: cannot be read ({error}); {remedy}") from None
 
 
-def _read(path: Path, keys: Sequence[str]) -> dict[str, Any]:
+def _read(path: Path, keys: Sequence[str], schemas: Sequence[int] = (1, SCHEMA)) -> dict[str, Any]:
     value = _json(path)
     if not isinstance(value, dict):
         raise UserError(f"{path}: the file must contain a JSON object; repeat the run")
-    if value.get("schema") != 1:
-        raise UserError(
-            f"{path}: has schema {value.get('schema')}, but this version of s80lab reads schema 1; repeat the run"
-        )
+    schema = value.get("schema")
+    if isinstance(schema, bool) or schema not in schemas:
+        known = " and ".join(map(str, schemas))
+        raise UserError(f"{path}: has schema {schema}, but this version of s80lab reads schema {known}; repeat the run")
+    if schema != schemas[-1]:
+        value = {**renewed(value), "schema": schemas[-1]}
     for key in keys:
         if key not in value:
             raise UserError(f"{path}: the key `{key}` is missing; repeat the run with this version of s80lab")

@@ -18,13 +18,16 @@ from numpy.typing import NDArray
 
 from s80lab.base.errors import UserError
 from s80lab.base.files import read_regular
+from s80lab.base.renamed import MARKS as RENAMED_MARKS
 
 Counts = NDArray[np.int64]
 
-SCHEMA = 1
+SCHEMA = 2
+FIRST_SCHEMA = 1
+"""It had other marks (base/renamed.py)."""
 LARGEST = 1 << 30
 """Largest size of the file in bytes."""
-MARKS = ("load_begin", "window", "measure_begin", "measure_end", "exit")
+MARKS = ("load_begin", "sampling_interval", "measure_begin", "measure_end", "exit")
 
 _CPT = ("core", "privilege", "class")
 _CPTK = (*_CPT, "kind")
@@ -269,7 +272,7 @@ class Snapshots:
         """How often the measured region began."""
         return sum(line.mark == "measure_begin" for line in self.lines)
 
-    def windows(self) -> list[Delta]:
+    def intervals(self) -> list[Delta]:
         """The sampling intervals: stretches between neighbouring snapshots in which instructions retired."""
         pairs = zip(self.lines, self.lines[1:], strict=False)
         return [Delta(self.header, a, b) for a, b in pairs if b.instructions > a.instructions]
@@ -310,7 +313,7 @@ def _need(where: str, line: Mapping[str, Any], keys: Sequence[str]) -> Iterator[
 
 def _header(where: str, line: Mapping[str, Any]) -> Header:
     (schema,) = _need(where, line, ["schema"])
-    if schema != SCHEMA:
+    if schema not in (FIRST_SCHEMA, SCHEMA):
         raise UserError(
             f"{where}: has schema {schema}, but this version of s80lab reads schema {SCHEMA}; build the plugin "
             "again with `make build`, then repeat the run"
@@ -353,6 +356,7 @@ def _snapshot(where: str, line: Mapping[str, Any], header: Header) -> Snapshot:
     mark, index, instructions, clock_ns, idle_ns, values = _need(
         where, line, ["mark", "index", "instructions", "clock_ns", "idle_ns", "values"]
     )
+    mark = RENAMED_MARKS.get(mark, mark)
     if mark not in MARKS:
         raise UserError(f"{where}: unknown mark `{mark}`, allowed are {', '.join(MARKS)}")
     arrays: dict[str, Counts] = {}

@@ -106,12 +106,12 @@ class StudyAnswers(Strict):
     remarks: tuple[str, ...] = ()
     answers: Mapping[str, StudyAnswer]
 
-    def of(self, statement: Statement) -> StudyAnswer:
+    def answer_to(self, statement: Statement) -> StudyAnswer:
         return self.answers.get(f"{statement.quantity} @ {statement.at}") or self.answers[statement.quantity]
 
     def point(self, statement: Statement) -> str:
         """The point of the sweep that answers the statement; empty for an experiment without a sweep."""
-        return self.of(statement).point or self.conditions.get(statement.at, "")
+        return self.answer_to(statement).point or self.conditions.get(statement.at, "")
 
 
 def load_statements(study: str) -> list[Statement]:

@@ -125,4 +125,4 @@ def test_map_without_objects_is_read(memory_map: MemoryMap, types: Types, tmp_pa
     np.savez_compressed(tmp_path / "older.npz", **older)
     old = read_map(tmp_path / "older.npz")
     assert Fields(types, old).name(old.locate(200, SYMBOLS)) == ""
-    assert old.of(200, SYMBOLS) == What("slab", "dentry")
+    assert old.find(200, SYMBOLS) == What("slab", "dentry")

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.guest
 def of_virtual(memory: KernelMemory, memory_map: MemoryMap, address: int) -> What:
     physical = memory.physical(address)
     assert physical is not None
-    return memory_map.of(physical, memory.kernel.symbols)
+    return memory_map.find(physical, memory.kernel.symbols)
 
 
 @pytest.fixture(scope="session")

@@ -45,7 +45,7 @@ def addresses(path: Path) -> dict[str, int]:
 
 
 def found(variables: Variables, address: int) -> Variable:
-    variable = variables.at(address)
+    variable = variables.find(address)
     assert variable is not None
     return variable
 
@@ -86,7 +86,7 @@ def test_c_variables_have_fields_types_and_lines(tmp_path: Path, kind: str, vers
     assert field(variables, at["open_ended"] + 8) == "open_ended.items[2]"
     pointer = found(variables, at["list"])
     assert (pointer.field, pointer.type) == ("list", "const node* const")
-    with_debug = [variables.at(address) for name, address in at.items() if re.fullmatch(r"called\.\d+", name)]
+    with_debug = [variables.find(address) for name, address in at.items() if re.fullmatch(r"called\.\d+", name)]
     assert {each.field for each in with_debug if each} == {"calls::called[0].next", "other::called"}
 
 
@@ -207,7 +207,7 @@ def test_symbols_and_sections_name_data_without_debug_information(tmp_path: Path
     assert field(stripped, at["nodes"] + 16) == "nodes+0x10"  # exported
     hidden = found(stripped, at["stats"] + 1)
     assert (hidden.field, hidden.origin) == (f".bss+{at['stats'] + 1 - bss.address:#x}", FROM_SECTION)
-    assert stripped.at(1 << 40) is None and stripped.names([]) == []
+    assert stripped.find(1 << 40) is None and stripped.names([]) == []
 
 
 def test_cxx_symbols_are_demangled_if_the_tool_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,7 +65,7 @@ def test_explore_prints_designs_and_names_unknown_metrics(explored: tuple[Lab, s
 
 
 def test_explore_marks_designs_without_steady_state_as_invalid(explored: tuple[Lab, str]) -> None:
-    assert "6 of 6 designs: invalid (not a result)." in explored[1]
+    assert "6 of 6 designs: invalid." in explored[1]
     rows = [line.split() for line in explored[1].splitlines() if ", l2.size " in line]
     assert [row[-1] for row in rows[:6]] == ["invalid"] * 6
 
@@ -74,7 +74,7 @@ def test_explore_page_has_text_and_curves(explored: tuple[Lab, str]) -> None:
     (page,) = (explored[0].results / "reports").glob("explore-drawn-full-*/report.html")
     text = page.read_text()
     assert "{{" not in text and "protocol = msi, moesi, hammer; l2.size = 32KiB, 64KiB" in text
-    assert "6 of 6 designs: invalid (not a result)." in text
+    assert "6 of 6 designs: invalid." in text
     assert "&" not in text[text.index("<style>") : text.index("</style>")]
     ElementTree.fromstring((page.parent / "figures" / "curves.svg").read_text())
     assert (page.parent / "figures" / "curves.png").read_bytes().startswith(b"\x89PNG")

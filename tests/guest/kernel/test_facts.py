@@ -95,11 +95,11 @@ def test_build_id_is_found_behind_other_notes(kernel: Kernel, elf: Elf) -> None:
 
 def test_address_is_named_by_the_symbol_before_it(kernel: Kernel) -> None:
     symbols = kernel.symbols
-    assert (found := symbols.at(symbols.address("do_idle") + 5)) is not None
+    assert (found := symbols.find(symbols.address("do_idle") + 5)) is not None
     assert (found[0].name, found[1]) == ("do_idle", 5)
     assert (found := symbols.per_cpu_at(symbols.address("irq_stat") + 8)) is not None
     assert (found[0].name, found[1]) == ("irq_stat", 8)
-    assert symbols.at(0) is None
+    assert symbols.find(0) is None
     again = from_text(symbols.text().splitlines())
     assert again.all == symbols.all
 
@@ -122,7 +122,7 @@ def test_plugin_file_has_one_value_per_line(kernel: Kernel) -> None:
         assert int(values[f"symbol.{name}"], 16) == kernel.symbols.address(name)
     begin, end = (int(values[f"memcpy.{side}"], 16) for side in ("begin", "end"))
     assert begin == kernel.symbols.address("memcpy") < end < begin + 4096
-    assert (last := kernel.symbols.at(end - 1)) is not None and "memcpy" in last[0].name
+    assert (last := kernel.symbols.find(end - 1)) is not None and "memcpy" in last[0].name
 
 
 def test_system_calls_have_the_numbers_of_the_hosts_headers(kernel: Kernel) -> None:

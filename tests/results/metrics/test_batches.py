@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Batch means: the interval holds the truth as often as it says, also where neighbouring windows are alike."""
+"""Batch means: the interval holds the truth as often as it says, also where neighbouring intervals are alike."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def correlated(n: int, correlation: float, draw: np.random.Generator) -> np.ndar
     return values
 
 
-def test_equal_windows_of_a_plain_mean() -> None:
+def test_equal_intervals_of_a_plain_mean() -> None:
     """With equal wholes the jackknife is the textbook's mean and its standard error."""
     found = ratio_batches([10, 20, 30, 40], [100] * 4)
     assert found is not None
@@ -37,14 +37,14 @@ def test_batch_ratio_is_sum_over_sum() -> None:
     assert found.value == pytest.approx(110 / 1200)
 
 
-def test_batches_of_two_windows_or_zero_denominators_are_absent() -> None:
+def test_batches_of_two_intervals_or_zero_denominators_are_absent() -> None:
     assert ratio_batches([1, 2], [10, 10]) is None
     assert ratio_batches([1, 2, 3], [0, 0, 0]) is None
     assert batches(0.5, []) is None
 
 
 @pytest.mark.parametrize("correlation", [0.0, 0.3, 0.6])
-def test_lag_1_is_not_biased_by_few_windows(correlation: float) -> None:
+def test_lag_1_is_not_biased_by_few_intervals(correlation: float) -> None:
     draw = np.random.default_rng(1)
     found = [lag_1([correlated(24, correlation, draw).tolist()]) for _ in range(1000)]
     assert np.mean(found) == pytest.approx(correlation, abs=0.05)
@@ -66,27 +66,27 @@ def test_correlation_widens_the_error_only_if_positive() -> None:
 
 
 @pytest.mark.parametrize(
-    ("windows", "correlation", "least"), [(8, 0.0, 0.94), (32, 0.0, 0.94), (32, 0.3, 0.92), (32, 0.5, 0.91)]
+    ("intervals", "correlation", "least"), [(8, 0.0, 0.94), (32, 0.0, 0.94), (32, 0.3, 0.92), (32, 0.5, 0.91)]
 )
-def test_batch_interval_covers_the_true_ratio(windows: int, correlation: float, least: float) -> None:
-    """Shares that scatter about the truth, over windows of unequal counts of misses."""
+def test_batch_interval_covers_the_true_ratio(intervals: int, correlation: float, least: float) -> None:
+    """Shares that scatter about the truth, over intervals of unequal counts of misses."""
     draw, truth, held = np.random.default_rng(3), 0.6, []
     for _ in range(1500):
-        wholes = 1e5 * draw.uniform(0.6, 1.4, windows)
+        wholes = 1e5 * draw.uniform(0.6, 1.4, intervals)
         found = ratio_batches(
-            (wholes * (truth + 0.03 * correlated(windows, correlation, draw))).tolist(), wholes.tolist()
+            (wholes * (truth + 0.03 * correlated(intervals, correlation, draw))).tolist(), wholes.tolist()
         )
         assert found is not None
         held.append(abs(found.value - truth) <= found.half_width)
     assert least < np.mean(held) < 0.98
 
 
-def test_region_without_one_window_is_the_sum_of_the_other_windows(run_dir: Path) -> None:
+def test_region_without_one_interval_is_the_sum_of_the_other_intervals(run_dir: Path) -> None:
     run = Snapshots.read(run_dir / "snapshots.jsonl")
-    region, (first, *rest) = run.region(), run.windows()
+    region, (first, *rest) = run.region(), run.intervals()
     less = without(region, first)
-    assert less.total("l2_misses") == sum(window.total("l2_misses") for window in rest)
-    assert less.instructions == sum(window.instructions for window in rest)
+    assert less.total("l2_misses") == sum(interval.total("l2_misses") for interval in rest)
+    assert less.instructions == sum(interval.instructions for interval in rest)
     assert less.clock_ns == region.clock_ns - first.clock_ns
 
 
@@ -95,11 +95,11 @@ def test_batches_of_a_run_are_about_its_own_metrics(run_dir: Path) -> None:
     assert list(stats["batches"]) == sorted(HEADLINE)
     for name, found in stats["batches"].items():
         assert found["value"] == pytest.approx(stats["metrics"][name])
-        assert found["windows"] == 3
+        assert found["sampling_intervals"] == 3
     found = headline_batches(Snapshots.read(run_dir / "snapshots.jsonl"), None)["e_share"]
-    windows = [
-        (w.total("fills", state="E"), w.total("fills")) for w in Snapshots.read(run_dir / "snapshots.jsonl").windows()
+    intervals = [
+        (w.total("fills", state="E"), w.total("fills")) for w in Snapshots.read(run_dir / "snapshots.jsonl").intervals()
     ]
-    by_hand = ratio_batches(*([float(pair[side]) for pair in windows] for side in (0, 1)))
+    by_hand = ratio_batches(*([float(pair[side]) for pair in intervals] for side in (0, 1)))
     assert found is not None and by_hand is not None
     assert found.standard_error == pytest.approx(by_hand.standard_error)

@@ -14,7 +14,7 @@ from tests.results.lines import change
 from tests.simulation import write_run
 
 from s80lab.base.errors import UserError
-from s80lab.results.metrics.derive import REGISTRY, of, render, stats, warm_up, write_stats
+from s80lab.results.metrics.derive import REGISTRY, find_metric, render, stats, warm_up, write_stats
 from s80lab.results.metrics.registry import flatten, markdown
 from s80lab.results.run_folder import RunFolder
 from s80lab.results.snapshots import Snapshots
@@ -82,7 +82,7 @@ def test_metric_values_and_declarations_match(metrics: dict[str, Any]) -> None:
     """Except metrics of disks, scripts, mail transports, streams and fast machines, which this run does not have."""
     others = ("disk_", "iowait_", "command_", "request_", "queued_", "mail_", "stream_", "guest_clock_speed")
     there = {name for name in REGISTRY if not name.startswith(others)}
-    assert {of(name).name for name in metrics} == there
+    assert {find_metric(name).name for name in metrics} == there
 
 
 def test_metrics_page_holds_the_registry() -> None:
@@ -165,10 +165,10 @@ def test_render_rounds_to_nine_digits_and_sorts() -> None:
     assert render({"b": [1, 2], "a": 0.1 + 0.2}) == '{\n "a": 0.3,\n "b": [ 1, 2 ]\n}\n'
 
 
-def test_warm_up_windows_precede_the_measured_windows(run_dir: Path) -> None:
+def test_warm_up_intervals_precede_the_measured_intervals(run_dir: Path) -> None:
     content = json.loads((run_dir / "stats.json").read_text())
-    assert [entry["phase"] for entry in content["windows"]] == ["warm-up"] * 10 + ["measured"] * 3
-    assert [entry["end_instructions"] for entry in content["windows"]][::6] == [3000, 21000, 39000]
+    assert [entry["phase"] for entry in content["sampling_intervals"]] == ["warm-up"] * 10 + ["measured"] * 3
+    assert [entry["end_instructions"] for entry in content["sampling_intervals"]][::6] == [3000, 21000, 39000]
     warm = warm_up(run_dir.parent / f"warm-{run_dir.name}.jsonl")
     assert content["warmup"]["verdict"] == warm.verdict
     assert content["warmup"]["instructions"] == warm.instructions == 30_000

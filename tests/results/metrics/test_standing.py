@@ -14,8 +14,8 @@ from s80lab.results.metrics.registry import Measurement
 from s80lab.results.metrics.standing import HEADLINE, standing, standing_of
 from s80lab.results.metrics.warmup import WarmUp
 
-WARM = WarmUp(1, 9, 3, {}, {}, 0.0, 200, "warm", ())
-COLD = WarmUp(1, 2, 0, {}, {}, None, 199, "not warm", ("too few sampling intervals", "only 199 of 200 clients"))
+WARM = WarmUp(1, 9, 3, {}, {}, 0.0, 200, "steady", ())
+COLD = WarmUp(1, 2, 0, {}, {}, None, 199, "not steady", ("too few sampling intervals", "only 199 of 200 clients"))
 
 
 @pytest.mark.parametrize(
@@ -40,13 +40,13 @@ COLD = WarmUp(1, 2, 0, {}, {}, None, 199, "not warm", ("too few sampling interva
 def test_run_at_and_beyond_each_limit_is_judged(cycles: float, law: float, reasons: tuple[str, ...]) -> None:
     found = standing({"client_cycles": cycles, "interactive_law": law}, WARM)
     assert found.reasons == reasons
-    assert found.verdict == ("not a result" if reasons else "result")
+    assert found.verdict == ("invalid" if reasons else "valid")
 
 
 @pytest.mark.parametrize(("chance", "result"), [(None, False), (0.0, False), (0.039, False), (0.041, True)])
 def test_interactive_law_deviation_within_chance_is_valid(chance: float | None, result: bool) -> None:
     found = standing({"client_cycles": 6.0, "interactive_law": 1.08, "interactive_law_chance": chance}, WARM)
-    assert (found.verdict == "result") == result
+    assert (found.verdict == "valid") == result
 
 
 def test_run_before_steady_state_is_invalid() -> None:
@@ -121,12 +121,12 @@ def test_growing_mail_queue_is_invalid_unless_allowed(accepted: int | None, begi
 
 
 def test_run_without_clients_is_judged_by_its_caches() -> None:
-    assert standing({"client_cycles": None, "interactive_law": None}, WARM).verdict == "result"
+    assert standing({"client_cycles": None, "interactive_law": None}, WARM).verdict == "valid"
 
 
 def test_stats_of_an_older_version_are_judged_by_their_caches() -> None:
-    assert standing_of({"warmup": {"verdict": "warm"}}) == ("result", ())
-    assert standing_of({"warmup": {"verdict": "not warm"}}) == ("not a result", ("not in steady state",))
+    assert standing_of({"warmup": {"verdict": "steady"}}) == ("valid", ())
+    assert standing_of({"warmup": {"verdict": "not steady"}}) == ("invalid", ("not in steady state",))
 
 
 def law(think_ns: float, job_ms: float, name: str = "interactive_law") -> object:

@@ -32,7 +32,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.strict import Strict, read_toml, shown, validate
 from s80lab.config.differences import differences, words
 from s80lab.results import paper
-from s80lab.results.metrics.derive import of
+from s80lab.results.metrics.derive import find_metric
 from s80lab.results.paper import Claim
 
 FILE = paper.PAPER / "answers.toml"
@@ -201,11 +201,11 @@ def _metric(claim: Claim, answer: Answer, groups: Sequence[Group]) -> str:
 
 def _of(claim: Claim, answer: Answer, group: Group) -> bool:
     """Whether the claim, or its implication for other workloads, is about the group's workload."""
-    return claim.about(group.mix) or answer.elsewhere is not None
+    return claim.about(group.workload) or answer.elsewhere is not None
 
 
 def _judge(claim: Claim, answer: Answer, metric: str, group: Group, groups: Sequence[Group]) -> Judgement:
-    if answer.rule == "none" or not (_of(claim, answer, group) or group.mix in paper.STAND_INS):
+    if answer.rule == "none" or not (_of(claim, answer, group) or group.workload in paper.STAND_INS):
         return Judgement("not comparable")
     pair = _pair(group, groups) if answer.rule in ("higher", "alike") else (group,)
     refusal = _refusal(claim, answer, metric, pair)
@@ -228,8 +228,8 @@ def _judge(claim: Claim, answer: Answer, metric: str, group: Group, groups: Sequ
 
 def _pair(group: Group, groups: Sequence[Group]) -> tuple[Group, ...]:
     """The first group of each mix with this group's setting, in the order of MIXES."""
-    alike_but_mix = [other for other in groups if _setting(other) == _setting(group)]
-    found = (next((other for other in alike_but_mix if other.mix == mix), None) for mix in MIXES)
+    alike_but_workload = [other for other in groups if _setting(other) == _setting(group)]
+    found = (next((other for other in alike_but_workload if other.workload == mix), None) for mix in MIXES)
     return tuple(other for other in found if other is not None)
 
 
@@ -237,9 +237,9 @@ def _stand_ins(groups: Sequence[Group], metric: str) -> Mapping[str, Estimate]:
     """The metric of each stand-in for a workload of the paper, if its runs are valid."""
     results = [group for group in groups if not group.reasons]
     return {
-        group.mix: value
+        group.workload: value
         for group in results
-        if group.mix in paper.STAND_INS and (value := group.estimate(metric)) is not None
+        if group.workload in paper.STAND_INS and (value := group.estimate(metric)) is not None
     }
 
 
@@ -269,12 +269,12 @@ def _refusal(claim: Claim, answer: Answer, metric: str, pair: Sequence[Group]) -
     if needs.clients and clients != {needs.clients}:
         return f"the claim is about {needs.clients} clients, but these runs have {clients.pop()}"
     if needs.think_ms == "same" and len(set(thinks)) > 1:
-        of_mixes = " and ".join(f"{group.mix} {think:g} ms" for group, think in zip(pair, thinks, strict=True))
+        of_mixes = " and ".join(f"{group.workload} {think:g} ms" for group, think in zip(pair, thinks, strict=True))
         return f"the mixes have different think times: {of_mixes}"
     if isinstance(needs.think_ms, float) and thinks != [needs.think_ms]:
         return f"the claim is about a think time of {needs.think_ms:g} ms, but these runs have {thinks[0]:g} ms"
     judged = [name for name in (claim.metric, *answer.alike) if name] or ["response_ms"]
-    if any(of(name).of_caches for name in judged):
+    if any(find_metric(name).of_caches for name in judged):
         return next((f"invalid run: {reason}" for group in pair for reason in group.reasons), "")
     return ""
 
@@ -284,7 +284,7 @@ def _band(claim: Claim, answer: Answer, group: Group) -> Band:
     scale = 0.01 if claim.unit == "percent" else 1.0
     read = answer.low is not None or answer.high is not None
     low, high = (answer.low, answer.high) if read else (claim.low, claim.high)
-    if not claim.about(group.mix):
+    if not claim.about(group.workload):
         low, high = None, answer.elsewhere
     return Band.around(*(None if bound is None else bound * scale for bound in (low, high)))
 

@@ -108,7 +108,7 @@ class Functions:
         pairs = (pair for pair in _CODE if pair[0] in symbols and pair[1] in symbols)
         if not any(symbols.address(begin) <= pc < symbols.address(end) for begin, end in pairs):
             return UNNAMED
-        found = symbols.at(pc)
+        found = symbols.find(pc)
         return found[0].name if found else UNNAMED
 
     def _user(self, pid: int, pc: int) -> str:

@@ -120,7 +120,7 @@ class MemoryMap:
             return What("page table", "hashed")
         return self.names[self.page[frame]] if frame >= 0 else What(UNKNOWN, "no memory")
 
-    def of(self, physical: int, symbols: Symbols) -> What:
+    def find(self, physical: int, symbols: Symbols) -> What:
         """What the line at a physical address holds."""
         return self.locate(physical, symbols).what
 
@@ -250,7 +250,7 @@ def _check_arrays(page: NDArray[np.uint32], slab_page: NDArray[np.uint16], texts
 
 
 def _in_image(physical: int, symbols: Symbols) -> Location:
-    found = symbols.at(_IMAGE_BASE + physical)
+    found = symbols.find(_IMAGE_BASE + physical)
     if found is None:
         return Location(What("kernel data", ""))
     symbol, distance = found

@@ -121,7 +121,7 @@ class _Builder:
         top = memory.direct + self.pages.count * PAGE
         found = []
         for place in np.flatnonzero((words >= np.uint64(memory.direct)) & (words < np.uint64(top))).tolist():
-            symbol = symbols.at(begin + 8 * place)
+            symbol = symbols.find(begin + 8 * place)
             if symbol is not None:
                 found.append((int(words[place]) - memory.direct, symbol[0].name))
         return sorted(found)
@@ -171,7 +171,7 @@ class _Builder:
             pages = memory.value(vm, "vm_struct.pages") if vm else 0
             if not pages:
                 continue
-            caller = memory.kernel.symbols.at(memory.value(vm, "vm_struct.caller"))
+            caller = memory.kernel.symbols.find(memory.value(vm, "vm_struct.caller"))
             number = self.names.number("vmalloc", caller[0].name if caller else "")
             raw = memory.read(pages, 8 * memory.value(vm, "vm_struct.nr_pages"))
             targets = np.frombuffer(raw, dtype=np.uint64) - np.uint64(memory.vmemmap)

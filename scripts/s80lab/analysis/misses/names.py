@@ -55,7 +55,7 @@ def name_all(log: Log, memory_map: MemoryMap, functions: Functions, symbols: Sym
     """Attributes every record. Each distinct (process, code address) and each distinct data address is looked up
     once."""
     found_functions, of_code = _numbered(functions.name(pid, pc) for pid, pc in log.codes.rows)
-    found_whats, of_byte = _numbered(memory_map.of(byte, symbols) for (byte,) in log.bytes.rows)
+    found_whats, of_byte = _numbered(memory_map.find(byte, symbols) for (byte,) in log.bytes.rows)
     return Named(found_functions, of_code[log.codes.index], found_whats, of_byte[log.bytes.index])
 
 

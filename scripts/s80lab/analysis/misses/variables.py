@@ -111,7 +111,7 @@ class Variables:
         except struct.error:
             return None
 
-    def at(self, address: int) -> Variable | None:
+    def find(self, address: int) -> Variable | None:
         """The variable at a linked address; None if the file has nothing there."""
         return self.names([address])[0]
 

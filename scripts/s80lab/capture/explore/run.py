@@ -22,7 +22,7 @@ from s80lab.results.products import is_whole
 from s80lab.trace.tool import capture_info
 
 MIB = 1 << 20
-# A replay's memory: four bytes for each line of the guest's memory, the tags of all caches, a window, the decompressor.
+# A replay's memory: four bytes for each line of the guest's memory, the tags of all caches, an epoch, the decompressor.
 REPLAY_MEMORY = 512 * MIB
 
 

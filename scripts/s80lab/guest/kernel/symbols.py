@@ -63,7 +63,7 @@ class Symbols:
             )
         return self._by_name[name].address
 
-    def at(self, address: int) -> tuple[Symbol, int] | None:
+    def find(self, address: int) -> tuple[Symbol, int] | None:
         """The last symbol at or before the address, and the distance from the symbol to the address."""
         return self._at(self.placed, address)
 
@@ -110,7 +110,7 @@ def system_calls(elf: Elf, symbols: Symbols) -> list[str]:
     begin = symbols.address("sys_call_table") - rodata.address
     names = []
     for (address,) in struct.iter_unpack("<Q", elf.section(".rodata")[begin : begin + 8 * _MOST_CALLS]):
-        found = symbols.at(address)
+        found = symbols.find(address)
         if found is None or found[1] or not (match := _CALL.fullmatch(found[0].name)):
             break
         names.append(match[1])

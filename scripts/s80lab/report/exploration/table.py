@@ -59,7 +59,7 @@ def verdicts(groups: Sequence[Group]) -> list[tuple[str, str]]:
         "The caches of these designs did not reach steady state before the measured region. `s80lab replay` states the "
         "reasons for one design."
     )
-    return [(f"{invalid} of {counted(len(groups), 'design')}: invalid (not a result).", why)] if invalid else []
+    return [(f"{invalid} of {counted(len(groups), 'design')}: invalid.", why)] if invalid else []
 
 
 def errors_table(groups: Sequence[Group]) -> Table | None:

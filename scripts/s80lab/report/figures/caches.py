@@ -157,7 +157,7 @@ def _paper_mix(groups: Sequence[Group]) -> list[tuple[str, list[float]]]:
     """The paper's two shares as a bar: one part for loads and stores, one for branches."""
     stated = []
     for metric in ("instruction_group.loads_and_stores", "instruction_group.branches"):
-        claim = next((found for group in groups if (found := paper.claim_on(metric, group.mix))), None)
+        claim = next((found for group in groups if (found := paper.claim_on(metric, group.workload))), None)
         if claim is None or claim.low is None:
             return []
         stated.append(claim.low / 100)

@@ -22,7 +22,7 @@ from s80lab.report.figures.style import GROUP_COLOURS
 from s80lab.results.database import connect, list_runs
 
 SIZE, MPKI = "l2.size", "l2_mpki.all"
-_SAME = ("experiment", "mix", "scale", "machine", "protocol", "server", "image")
+_SAME = ("experiment", "workload", "scale", "machine", "protocol", "server", "image")
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def replays_over_sizes(database: Path, manifest: Mapping[str, Any]) -> list[Repl
         str(row["id"]): row
         for row in (list_runs(database) if database.is_file() else [])
         if row["engine"] == "replay"
-        and row["status"] == "result"
+        and row["status"] == "valid"
         and all(str(row[key]) == str(manifest[key]) for key in _SAME)
     }
     wanted = {key: str(value) for key, value in manifest.get("design", {}).items() if key != SIZE}

@@ -31,7 +31,7 @@ _PANELS = {
 }
 _HEIGHT_PX, _LEFT_PX, _EDGE_PX = 130, 40, 8
 
-Window = Mapping[str, Any]
+SamplingInterval = Mapping[str, Any]
 
 
 @picture(
@@ -53,8 +53,8 @@ def _panel(groups: Sequence[Group], quantity: str, title: str) -> Drawing:
     top = draw_legend(chart, y, {colours[label]: text for label, text in words.items()}) + 4
     bottom = top + _HEIGHT_PX
     runs = [(run, colours[group.label]) for group in groups for run in group.runs]
-    windows = [_of_usual_length(run.stats["windows"]) for run, _ in runs]
-    points = [[(_middle(one), one[quantity]) for one in of_run if one[quantity] is not None] for of_run in windows]
+    intervals = [_of_usual_length(run.stats["sampling_intervals"]) for run, _ in runs]
+    points = [[(_middle(one), one[quantity]) for one in of_run if one[quantity] is not None] for of_run in intervals]
     xs = [x for of_run in points for x, _ in of_run]
     across = Scale(0.0, max(xs, default=1.0), _LEFT_PX, WIDTH_PX - _EDGE_PX)
     highest = max((value for of_run in points for _, value in of_run), default=1.0) or 1.0
@@ -63,7 +63,7 @@ def _panel(groups: Sequence[Group], quantity: str, title: str) -> Drawing:
     begin = min(_measured_from(run) for run, _ in runs)
     band = across.px(min(begin, across.high))
     chart.box(band, top, WIDTH_PX - _EDGE_PX - band, _HEIGHT_PX, fill=QUIET, opacity=0.13, frame=False)
-    for (_, colour), of_run, shown in zip(runs, windows, points, strict=True):
+    for (_, colour), of_run, shown in zip(runs, intervals, points, strict=True):
         warming = sum(one["phase"] == "warm-up" and one[quantity] is not None for one in of_run)
         places = [(across.px(x), up.px(value)) for x, value in shown]
         for part, opacity in ((places[:warming], 0.35), (places[max(0, warming - 1) :], 0.95)):
@@ -77,17 +77,19 @@ def _panel(groups: Sequence[Group], quantity: str, title: str) -> Drawing:
     return chart
 
 
-def _of_usual_length(windows: Sequence[Window]) -> list[Window]:
+def _of_usual_length(intervals: Sequence[SamplingInterval]) -> list[SamplingInterval]:
     """The intervals without the short one at the end of a warm-up, which has too few misses for a point."""
-    usual = median(window["instructions"] for window in windows)
-    return [window for window in windows if window["instructions"] >= usual / 2 or window["phase"] == "measured"]
+    usual = median(interval["instructions"] for interval in intervals)
+    return [
+        interval for interval in intervals if interval["instructions"] >= usual / 2 or interval["phase"] == "measured"
+    ]
 
 
-def _middle(window: Window) -> float:
-    return float(window["end_instructions"] - window["instructions"] / 2) / 1e9
+def _middle(interval: SamplingInterval) -> float:
+    return float(interval["end_instructions"] - interval["instructions"] / 2) / 1e9
 
 
 def _measured_from(run: Run) -> float:
     """The instructions before the measured region, in 10⁹."""
-    first = next(window for window in run.stats["windows"] if window["phase"] == "measured")
+    first = next(interval for interval in run.stats["sampling_intervals"] if interval["phase"] == "measured")
     return float(first["end_instructions"] - first["instructions"]) / 1e9

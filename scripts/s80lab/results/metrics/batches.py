@@ -27,13 +27,13 @@ HIGHEST_LAG_1 = 0.9
 @dataclass(frozen=True)
 class Batches:
     """A ratio over a stretch of sampling intervals. standard_error: of the ratio, in the unit of the ratio. lag_1:
-    correlation of neighbouring intervals, corrected for the bias of short series. windows: number of intervals.
+    correlation of neighbouring intervals, corrected for the bias of short series. intervals: number of intervals.
     degrees: degrees of freedom of the error, at least 1."""
 
     value: float
     standard_error: float
     lag_1: float
-    windows: int
+    sampling_intervals: int
     degrees: int
 
     @property
@@ -97,9 +97,9 @@ def standard_error(values: Sequence[float], correlation: float) -> float:
     return independent * math.sqrt(_widening(correlation))
 
 
-def degrees(windows: int, correlation: float, means: int = 1) -> int:
+def degrees(intervals: int, correlation: float, means: int = 1) -> int:
     """Degrees of freedom of that error: the equivalent number of independent intervals, minus the number of means."""
-    return max(1, round(windows / _widening(correlation)) - means)
+    return max(1, round(intervals / _widening(correlation)) - means)
 
 
 def _widening(correlation: float) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from s80lab.results.metrics.cache import shares, sources
-from s80lab.results.metrics.cycles import cpi_parts, cycles, told
+from s80lab.results.metrics.cycles import cpi_parts, cycles, has_dimension
 from s80lab.results.metrics.registry import REGISTRY, Measurement, Value, metric, ratio
 
 COUNTED = {"instructions": "instructions", "misses": "l2_misses"}
@@ -17,7 +17,7 @@ def _of_each(compute: Callable[[Measurement, str], Value]) -> Callable[[Measurem
     """The metric of each class; None if the engine does not separate classes."""
 
     def of_classes(m: Measurement) -> Value:
-        if not told(m.region, "class"):
+        if not has_dimension(m.region, "class"):
             return None
         return {label: compute(m, label) for label in m.region.header.labels["class"] if label != "any"}
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from s80lab.results.metrics.cycles import cycles, told
+from s80lab.results.metrics.cycles import cycles, has_dimension
 from s80lab.results.metrics.registry import Measurement, Value, metric, ratio
 
 TIMES = ("mean", "p50", "p90", "p95", "p99")
@@ -130,7 +130,7 @@ def _queued_share(m: Measurement) -> Value:
     "busy_cycles of the class / clock_hz / sum of counts",
 )
 def _request_cpu_ms(m: Measurement) -> Value:
-    classes = m.region.header.labels["class"] if told(m.region, "class") else ()
+    classes = m.region.header.labels["class"] if has_dimension(m.region, "class") else ()
     return {
         protocol: {
             name: ratio(cycles(m.region, **{"class": name}) / m.region.header.clock_hz * 1e3, _count(commands))

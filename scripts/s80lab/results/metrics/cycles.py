@@ -112,7 +112,7 @@ def cycles(region: Delta, **where: str) -> float:
     return region.total("instructions", **where) * region.header.base_cpi + region.total("stall_cycles", **where)
 
 
-def told(region: Delta, dim: str) -> bool:
+def has_dimension(region: Delta, dim: str) -> bool:
     """Whether the engine separates the labels of this dimension; if it does not (gem5), it uses the label `any`."""
     return "any" not in region.header.labels[dim] or not region.total("instructions", **{dim: "any"})
 
@@ -125,7 +125,7 @@ def told(region: Delta, dim: str) -> bool:
 )
 def _kernel_share(m: Measurement) -> Value:
     kernel = {"privilege": "kernel"}
-    if not told(m.region, "privilege"):
+    if not has_dimension(m.region, "privilege"):
         return dict.fromkeys(("instructions", "cycles"))
     return {
         "instructions": ratio(m.region.total("instructions", **kernel), m.region.total("instructions")),
@@ -143,7 +143,7 @@ def _kernel_share(m: Measurement) -> Value:
 )
 def _loadgen_share(m: Measurement) -> Value:
     loadgen = {"class": "loadgen"}
-    if not told(m.region, "class"):
+    if not has_dimension(m.region, "class"):
         return dict.fromkeys(("instructions", "cycles", "machine"))
     return {
         "instructions": ratio(m.region.total("instructions", **loadgen), m.region.total("instructions")),

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Computes the metrics of a measured region and writes stats.json.
 
-stats.json: {"schema", "inputs", "region", "metrics", "batches", "windows", "warmup", "standing"}. region holds the raw
-counts: `totals` are sums over the cores, `by_core` sums over all other dimensions, `labels` names the dimensions.
-metrics: all metrics of `registry.REGISTRY`, flattened. batches: batch means of the headline metrics. windows: the
-sampling intervals. warmup ({"verdict": "warm" | "not warm", "drift_points": {...}, ...}) is the verdict on steady
-state, standing ({"verdict": "result" | "not a result", "reasons": [...]}) that on the run. The file holds nothing that
-depends on the host or the time of day."""
+stats.json: {"schema", "inputs", "region", "metrics", "batches", "sampling_intervals", "warmup", "standing"}. region
+holds the raw counts: `totals` are sums over the cores, `by_core` sums over all other dimensions, `labels` names the
+dimensions. metrics: all metrics of `registry.REGISTRY`, flattened. batches: batch means of the headline metrics.
+sampling_intervals: those of warm-up and region. warmup ({"verdict": "steady" | "not steady", "drift_points": {...},
+...}) is the verdict on steady state, standing ({"verdict": "valid" | "invalid", "reasons": [...]}) that on the run.
+The file holds nothing that depends on the host or the time of day."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from s80lab.results.metrics import (
     stream,
 )
 from s80lab.results.metrics.registry import REGISTRY, Measurement, Metric, compute_all, markdown
+from s80lab.results.metrics.sampling import curve
 from s80lab.results.metrics.standing import HEADLINE, headline_batches, standing
 from s80lab.results.metrics.warmup import ALLOWED_DRIFT_POINTS, NO_WARM_UP, WarmUp, judge
-from s80lab.results.metrics.windows import curve
-from s80lab.results.run_folder import STATS, RunFolder
+from s80lab.results.run_folder import SCHEMA, STATS, RunFolder
 from s80lab.results.snapshots import Delta, Snapshots, program_of
 
 # Importing a module of metrics declares them.
@@ -43,13 +43,12 @@ DECLARING_MODULES = (
     *(slices, classes, queues, probe),
 )
 
-SCHEMA = 1
 SIGNIFICANT_DIGITS = 9
 
-__all__ = ["REGISTRY", "markdown", "of", "stats", "warm_up", "write_stats"]
+__all__ = ["REGISTRY", "find_metric", "markdown", "stats", "warm_up", "write_stats"]
 
 
-def of(flat_name: str) -> Metric:
+def find_metric(flat_name: str) -> Metric:
     """The declaration behind a flattened name such as `cpi.memory`."""
     return REGISTRY[flat_name.split(".", 1)[0]]
 
@@ -70,10 +69,10 @@ def stats(
     run of a program, which has its own begin and end: it has no steady state."""
     region = run.region()
     # Of a region in parts, intervals between the parts are not measured.
-    windows = [] if run.parts > 1 else curve(run, warm)
+    intervals = [] if run.parts > 1 else curve(run, warm)
     metrics = compute(run, load, wanted, program)
     clients = None if load is None else int(load["clients"])
-    warmup = NO_WARM_UP if program else judge(windows, clients, region.begin.clients_finished, drift_limit)
+    warmup = NO_WARM_UP if program else judge(intervals, clients, region.begin.clients_finished, drift_limit)
     batches = dict.fromkeys(HEADLINE) if program else headline_batches(run, load)
     epoch_us = None if epoch_cycles is None else 1e6 * epoch_cycles / run.header.clock_hz
     return {
@@ -82,7 +81,7 @@ def stats(
         "region": _raw(region),
         "metrics": metrics,
         "batches": {name: None if found is None else found.record() for name, found in batches.items()},
-        "windows": [window.record() for window in windows],
+        "sampling_intervals": [interval.record() for interval in intervals],
         "warmup": asdict(warmup),
         "standing": asdict(standing(metrics, warmup, mail_may_wait=mail_may_wait, epoch_us=epoch_us)),
     }

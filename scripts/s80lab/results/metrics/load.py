@@ -41,7 +41,7 @@ def _throughput(m: Measurement) -> float:
     return _completed(m.load) / load_seconds(m)
 
 
-@metric("modelled_s", "simulated s", "length of the measured region in simulated time", "clock_ns", of_caches=False)
+@metric("simulated_s", "simulated s", "length of the measured region in simulated time", "clock_ns", of_caches=False)
 def _modelled_s(m: Measurement) -> Value:
     return m.seconds
 

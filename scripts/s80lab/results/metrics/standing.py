@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Decides whether a run is valid, and names the metrics of the headline.
 
-A run is invalid (verdict "not a result") if any of these holds:
+A run is invalid (verdict "invalid") if any of these holds:
 - The caches had not reached steady state (metrics/warmup.py), or a client had not completed a transaction before the
   measured region.
 - The region spans less than three closed-loop cycles. A cycle is the think time plus the response time of a client.
@@ -47,7 +47,7 @@ ALLOWED_MAIL_LEFT = 0.25
 """Growth of the mail transport's queue that is allowed, as a share of the mail accepted in the region. With little
 mail, chance alone exceeds this limit; twice the standard deviation of as many independent arrivals is allowed."""
 
-RESULT, NO_RESULT = "result", "not a result"
+VALID, INVALID = "valid", "invalid"
 
 # The metrics of the headline table, of the comparison of two estimates, and of the batch means.
 HEADLINE = (
@@ -60,7 +60,7 @@ HEADLINE = (
 class Standing:
     """The verdict on a run. reasons: why it is invalid, one clause each."""
 
-    verdict: Literal["result", "not a result"]
+    verdict: Literal["valid", "invalid"]
     reasons: tuple[str, ...]
 
 
@@ -74,7 +74,7 @@ def standing(
     """The verdict, from the run's metrics and the verdict on its warm-up. mail_may_wait: the load is meant to exceed
     the rate of delivery, so the mail transport's queue may grow. epoch_us: length of an epoch in microseconds, None
     if the engine has no epochs."""
-    reasons = [] if warmup.verdict == "warm" else [f"not in steady state ({'; '.join(warmup.reasons)})"]
+    reasons = [] if warmup.verdict == "steady" else [f"not in steady state ({'; '.join(warmup.reasons)})"]
     cycles, law = metrics.get("client_cycles"), metrics.get("interactive_law")
     if cycles is not None and cycles < FEWEST_CYCLES:
         reasons.append(f"{cycles:.2f} closed-loop cycles per client measured, {FEWEST_CYCLES:g} are needed")
@@ -106,7 +106,7 @@ def standing(
     accepted, left = metrics.get("mail_queue.accepted"), _left(metrics)
     if accepted and not mail_may_wait and left > max(ALLOWED_MAIL_LEFT * accepted, 2 * sqrt(accepted)):
         reasons.append(f"the mail queue grew by {left} envelopes in the region, while {accepted} were accepted")
-    return Standing("not a result" if reasons else "result", tuple(reasons))
+    return Standing("invalid" if reasons else "valid", tuple(reasons))
 
 
 def _left(metrics: Mapping[str, float | int | None]) -> int:
@@ -119,18 +119,19 @@ def standing_of(stats: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
     """Verdict and reasons from stats.json. A stats.json of an older version has only the verdict on the caches."""
     if "standing" in stats:
         return str(stats["standing"]["verdict"]), tuple(stats["standing"]["reasons"])
-    return (RESULT, ()) if stats["warmup"]["verdict"] == "warm" else (NO_RESULT, ("not in steady state",))
+    return (VALID, ()) if stats["warmup"]["verdict"] == "steady" else (INVALID, ("not in steady state",))
 
 
 def headline_batches(run: Snapshots, load: Mapping[str, object] | None) -> dict[str, Batches | None]:
     """Batch means of the headline metrics over the sampling intervals of the region; None if a value is undefined."""
     region = run.region()
     inside = [
-        window
-        for window in run.windows()
-        if region.begin.instructions <= window.begin.instructions and window.end.instructions <= region.end.instructions
+        interval
+        for interval in run.intervals()
+        if region.begin.instructions <= interval.begin.instructions
+        and interval.end.instructions <= region.end.instructions
     ]
-    rest = [_headline(without(region, window), load) for window in inside] if len(inside) > 1 else []
+    rest = [_headline(without(region, interval), load) for interval in inside] if len(inside) > 1 else []
     found: dict[str, Batches | None] = {}
     for name, value in _headline(region, load).items():
         known = [less for part in rest if (less := part[name]) is not None]

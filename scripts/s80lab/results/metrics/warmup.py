@@ -3,7 +3,7 @@
 
 The test compares the last third of the warm-up's sampling intervals with the third before it. It becomes more precise
 as the warm-up grows, and it ignores the start, where everything drifts. It watches every share of the headline
-(metrics/windows.py). The verdict is "warm" if all of these hold:
+(metrics/sampling.py). The verdict is "steady" if all of these hold:
 - The drift of each share, between the two thirds, is below a limit: two points, or the `drift_points` of the
   experiment's phases.
 - No drift differs significantly from zero (Student t). The level is 5% for all shares together: 5% divided by the
@@ -25,7 +25,7 @@ from typing import Literal
 
 from s80lab.base.student import tail_probability
 from s80lab.results.metrics.batches import FEWEST, degrees, lag_1, pseudo_values, standard_error
-from s80lab.results.metrics.windows import NAMES, Window
+from s80lab.results.metrics.sampling import NAMES, SamplingInterval
 
 ALLOWED_DRIFT_POINTS = 2.0
 ALLOWED_FILLING = 0.02
@@ -60,20 +60,20 @@ class Drift:
 
 @dataclass(frozen=True)
 class WarmUp:
-    """The verdict on a warm-up. windows: sampling intervals; compared: intervals in each of the two compared thirds.
+    """The verdict on a warm-up. intervals: sampling intervals; compared: intervals in each of the two compared thirds.
     drift_points: later minus earlier third, in points (percent), by metric; error_points: its standard error; both None
     if there are too few intervals, or if the share has no denominator (no block came in E). filling: in the last third,
     (fills - blocks that left) / fills. clients_finished: clients that have completed a transaction, None if not
-    counted. reasons: why the verdict is "not warm"."""
+    counted. reasons: why the verdict is "not steady"."""
 
     instructions: int
-    windows: int
+    sampling_intervals: int
     compared: int
     drift_points: dict[str, float | None]
     error_points: dict[str, float | None]
     filling: float | None
     clients_finished: int | None
-    verdict: Literal["warm", "not warm"]
+    verdict: Literal["steady", "not steady"]
     reasons: tuple[str, ...]
 
     def keeps(self, limit: float) -> bool:
@@ -83,12 +83,12 @@ class WarmUp:
         return all(one < limit for one in points) and all(one <= limit / 2 for one in errors)
 
 
-NO_WARM_UP = WarmUp(0, 0, 0, {}, {}, None, None, "warm", ())
+NO_WARM_UP = WarmUp(0, 0, 0, {}, {}, None, None, "steady", ())
 """Of a program's run, which begins with cold caches and is measured from there: a warm-up without intervals."""
 
 
 def judge(
-    windows: Sequence[Window],
+    intervals: Sequence[SamplingInterval],
     clients: int | None = None,
     finished: int | None = None,
     limit: float = ALLOWED_DRIFT_POINTS,
@@ -96,9 +96,9 @@ def judge(
     """The verdict on the warm-up that these sampling intervals contain. clients: number of clients, if known. finished:
     number of clients that have completed a transaction since the start of the mix, if counted. limit: the largest drift
     allowed, in points. Intervals shorter than half the usual length are left out."""
-    warming = [window for window in windows if window.phase == "warm-up"]
-    usual = median(window.instructions for window in warming) if warming else 0
-    whole = [window for window in warming if window.instructions >= usual / 2]
+    warming = [interval for interval in intervals if interval.phase == "warm-up"]
+    usual = median(interval.instructions for interval in warming) if warming else 0
+    whole = [interval for interval in warming if interval.instructions >= usual / 2]
     compared = len(whole) // THIRDS
     late = whole[-2 * compared :] if compared >= FEWEST else []
     drifts = {name: drift(late, name) if late else None for name in NAMES}
@@ -119,35 +119,35 @@ def judge(
     if clients is not None and finished is not None and finished < clients:
         reasons.append(f"only {finished} of {clients} clients have completed a transaction")
     return WarmUp(
-        instructions=sum(window.instructions for window in warming),
-        windows=len(warming),
+        instructions=sum(interval.instructions for interval in warming),
+        sampling_intervals=len(warming),
         compared=compared,
         drift_points={name: None if found is None else found.points for name, found in drifts.items()},
         error_points={name: None if found is None else found.error_points for name, found in drifts.items()},
         filling=filling,
         clients_finished=finished,
-        verdict="not warm" if reasons else "warm",
+        verdict="not steady" if reasons else "steady",
         reasons=tuple(reasons),
     )
 
 
-def _filling(windows: Sequence[Window]) -> float | None:
-    came = sum(window.fills for window in windows)
-    left = [window.left for window in windows if window.left is not None]
-    return (came - sum(left)) / came if came and len(left) == len(windows) else None
+def _filling(intervals: Sequence[SamplingInterval]) -> float | None:
+    came = sum(interval.fills for interval in intervals)
+    left = [interval.left for interval in intervals if interval.left is not None]
+    return (came - sum(left)) / came if came and len(left) == len(intervals) else None
 
 
-def occurs(windows: Sequence[Window], name: str) -> bool:
+def occurs(intervals: Sequence[SamplingInterval], name: str) -> bool:
     """Whether the share has a denominator anywhere in these intervals."""
-    return any(name in window.watched and window.watched[name][1] for window in windows)
+    return any(name in interval.watched and interval.watched[name][1] for interval in intervals)
 
 
-def drift(windows: Sequence[Window], name: str) -> Drift | None:
+def drift(intervals: Sequence[SamplingInterval], name: str) -> Drift | None:
     """Drift between the two halves of the intervals; None if a share is undefined."""
-    half = len(windows) // 2
+    half = len(intervals) // 2
     stretches: list[tuple[float, list[float]]] = []
-    for stretch in (windows[:half], windows[half:]):
-        fractions = [window.watched.get(name, (0, 0)) for window in stretch]
+    for stretch in (intervals[:half], intervals[half:]):
+        fractions = [interval.watched.get(name, (0, 0)) for interval in stretch]
         parts, wholes = [part for part, _ in fractions], [whole for _, whole in fractions]
         if any(sum(wholes) <= one for one in wholes):
             return None
@@ -159,4 +159,4 @@ def drift(windows: Sequence[Window], name: str) -> Drift | None:
     error = math.hypot(standard_error(before, correlation), standard_error(after, correlation))
     # Rounded so that a drift at the limit is not under it by a rounding error.
     points, error_points = round(100 * (later - earlier), 9), round(100 * error, 9)
-    return Drift(points, error_points, degrees(len(windows), correlation, means=2))
+    return Drift(points, error_points, degrees(len(intervals), correlation, means=2))

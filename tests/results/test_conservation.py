@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.results.lines import Line, change_from
 
-from s80lab.results.identities import IDENTITIES, IdentityBroken, check_run
+from s80lab.results.conservation import IDENTITIES, IdentityBroken, check_run
 from s80lab.results.run_folder import RunFolder
 
 CHECKED = [
@@ -33,7 +33,7 @@ CHECKED = [
     "transactions_match_markers",
 ]
 
-LAST_WINDOW = 5  # the line of measure_end; every later line is changed with it
+LAST_INTERVAL = 5  # the line of measure_end; every later line is changed with it
 
 
 def bump(statistic: str, at: int = 0, by: int = 1) -> Callable[[Line], None]:
@@ -86,7 +86,7 @@ BREAKING = {
 
 @pytest.mark.parametrize("name", BREAKING)
 def test_wrong_count_fails_the_conservation_check_of_that_name(run_dir: Path, name: str) -> None:
-    change_from(run_dir, LAST_WINDOW, BREAKING[name])
+    change_from(run_dir, LAST_INTERVAL, BREAKING[name])
     with pytest.raises(IdentityBroken) as caught:
         check_run(RunFolder(run_dir))
     assert caught.value.name == name
@@ -94,7 +94,7 @@ def test_wrong_count_fails_the_conservation_check_of_that_name(run_dir: Path, na
 
 
 def test_conservation_error_names_place_and_both_counts(run_dir: Path) -> None:
-    change_from(run_dir, LAST_WINDOW, bump("e_evicted", 2, by=7))
+    change_from(run_dir, LAST_INTERVAL, bump("e_evicted", 2, by=7))
     place = r"fate_of_e .* \(core 0, class loadgen\): the counts are (\d+) and (\d+), but"
     with pytest.raises(IdentityBroken, match=place) as caught:
         check_run(RunFolder(run_dir))
@@ -102,8 +102,8 @@ def test_conservation_error_names_place_and_both_counts(run_dir: Path) -> None:
     assert int(right) - int(left) == 7
 
 
-def test_two_windows_that_cancel_out_are_found(run_dir: Path) -> None:
-    """Wrong in the middle, right at both ends: only the windows show it."""
+def test_two_intervals_that_cancel_out_are_found(run_dir: Path) -> None:
+    """Wrong in the middle, right at both ends: only the intervals show it."""
     path = run_dir / "snapshots.jsonl"
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     lines[3]["values"]["e_evicted"][0] += 1

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from s80lab.results.metrics.cycles import cycles, told
+from s80lab.results.metrics.cycles import cycles, has_dimension
 from s80lab.results.metrics.registry import ratio
 from s80lab.results.snapshots import Delta, Snapshots
 
@@ -43,7 +43,7 @@ def watched(delta: Delta) -> Mapping[str, Fraction]:
         "e_to_m_share": (delta.total("e_to_m"), in_e),
         "upgrades_saved_share": (avoided, avoided + delta.total("upgrades")),
     }
-    if told(delta, "privilege"):
+    if has_dimension(delta, "privilege"):
         shares["kernel_share.cycles"] = (cycles(delta, privilege="kernel"), delta.total("busy_cycles"))
     return shares
 
@@ -52,7 +52,7 @@ Phase = Literal["warm-up", "measured"]
 
 
 @dataclass(frozen=True)
-class Window:
+class SamplingInterval:
     """One sampling interval. end_instructions: counted from the first snapshot of the warm-up. left: blocks that were
     evicted or invalidated; None if these counts do not balance with the fills (gem5). watched: the shares that the
     steady-state test watches, by metric."""
@@ -94,34 +94,34 @@ class Window:
         return counts | {name: getattr(self, name) for name in ("mpki", "memory_share", "e_share", "e_to_m_share")}
 
 
-def curve(run: Snapshots, warm: Snapshots | None = None) -> list[Window]:
+def curve(run: Snapshots, warm: Snapshots | None = None) -> list[SamplingInterval]:
     """The sampling intervals of the warm checkpoint's snapshots, if given, followed by the run's own up to the end of
     its measured region. If the run continued its checkpoint's counters, the interval in between is included."""
     stretches: list[tuple[Phase, Delta]] = []
     if warm is not None:
-        stretches += [("warm-up", window) for window in warm.windows()]
+        stretches += [("warm-up", interval) for interval in warm.intervals()]
         gap = Delta(run.header, warm.lines[-1], run.lines[0])
         if gap.instructions > 0:
             stretches.append(("warm-up", gap))
     if run.has("measure_begin"):
         begin, end = run.region().begin, run.region().end
-        for window in run.windows():
-            if window.end.instructions <= begin.instructions:
-                stretches.append(("warm-up", window))
-            elif window.end.instructions <= end.instructions:
-                stretches.append(("measured", window))
+        for interval in run.intervals():
+            if interval.end.instructions <= begin.instructions:
+                stretches.append(("warm-up", interval))
+            elif interval.end.instructions <= end.instructions:
+                stretches.append(("measured", interval))
     else:
-        stretches += [("warm-up", window) for window in run.windows()]
+        stretches += [("warm-up", interval) for interval in run.intervals()]
     done = 0
-    windows = []
+    intervals = []
     for phase, delta in stretches:
         done += delta.instructions
-        windows.append(_window(phase, done, delta))
-    return windows
+        intervals.append(_interval(phase, done, delta))
+    return intervals
 
 
-def _window(phase: Phase, end_instructions: int, delta: Delta) -> Window:
-    return Window(
+def _interval(phase: Phase, end_instructions: int, delta: Delta) -> SamplingInterval:
+    return SamplingInterval(
         phase=phase,
         end_instructions=end_instructions,
         instructions=delta.instructions,

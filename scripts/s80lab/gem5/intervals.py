@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Compares gem5 with the model: same mix, same machine, same warm-up, one sampling interval (`window`) after the
+"""Compares gem5 with the model: same mix, same machine, same warm-up, one sampling interval (`interval`) after the
 other.
 
 In both engines, the load first runs for equal numbers of instructions without the caches that are compared. Both then
@@ -20,13 +20,14 @@ import numpy as np
 from s80lab.analysis.interval import Estimate, estimate
 from s80lab.base.errors import UserError
 from s80lab.config.experiment import Experiment, Gem5Phases
-from s80lab.results.metrics.derive import of
+from s80lab.results.metrics.derive import find_metric
 from s80lab.results.metrics.registry import Measurement, flatten
 from s80lab.results.run_folder import SNAPSHOTS, RunFolder
 from s80lab.results.snapshots import Delta, Snapshot, Snapshots
 
-# The runs of gem5 may end their windows this far apart, of a window (at the first look after their last instruction).
-WINDOW_TOLERANCE = 0.05
+# The intervals of two runs of gem5 may end this far apart, as a share of an interval: each ends at the first look after
+# its last instruction.
+INTERVAL_TOLERANCE = 0.05
 # The region is cut into so many blocks for the intervals.
 BLOCKS = 6
 
@@ -40,9 +41,9 @@ class Quantity:
     title: str
     points: bool = True
 
-    def of(self, span: Delta) -> float | None:
+    def value_in(self, span: Delta) -> float | None:
         """The value over a part of a run; None if no metric has a value."""
-        declared = [(name, of(name)) for name in self.metrics]
+        declared = [(name, find_metric(name)) for name in self.metrics]
         known = [flatten(one.name, one.compute(Measurement(span, None))).get(name) for name, one in declared]
         parts = [float(value) for value in known if value is not None]
         return sum(parts) if parts else None
@@ -80,16 +81,16 @@ class Side:
     """The runs of one engine for one design: their sampling intervals since empty caches, by run."""
 
     label: str
-    windows: tuple[tuple[Delta, ...], ...]
+    intervals: tuple[tuple[Delta, ...], ...]
 
     def values(self, quantity: Quantity) -> list[list[float | None]]:
         """The quantity's values by run and sampling interval."""
-        return [[quantity.of(window) for window in run] for run in self.windows]
+        return [[quantity.value_in(interval) for interval in run] for run in self.intervals]
 
     def by_run(self, quantity: Quantity, first: int, count: int) -> list[float | None]:
         """The quantity of each run, over `count` sampling intervals from number `first` on."""
-        spans = [Delta(run[first].header, run[first].begin, run[first + count - 1].end) for run in self.windows]
-        return [quantity.of(span) for span in spans]
+        spans = [Delta(run[first].header, run[first].begin, run[first + count - 1].end) for run in self.intervals]
+        return [quantity.value_in(span) for span in spans]
 
     def over(self, quantity: Quantity, first: int, count: int) -> float | None:
         """The mean of `by_run` over the runs; None if a run has no value."""
@@ -136,16 +137,16 @@ def lengths(experiment: Experiment, machine: str) -> Gem5Phases:
 
 
 def gem5_side(runs: Sequence[Path]) -> Side:
-    return Side("gem5", tuple(tuple(Snapshots.read(run / SNAPSHOTS).windows()) for run in runs))
+    return Side("gem5", tuple(tuple(Snapshots.read(run / SNAPSHOTS).intervals()) for run in runs))
 
 
 def ends(gem5: Side) -> list[int]:
     """Instructions since empty caches at the end of each sampling interval. UserError: the intervals of the runs
     differ."""
-    by_run = [list(accumulate(window.instructions for window in run)) for run in gem5.windows]
+    by_run = [list(accumulate(interval.instructions for interval in run)) for run in gem5.intervals]
     for number, (first, *others) in enumerate(zip(*by_run, strict=False)):
         for other in others:
-            if abs(other - first) > WINDOW_TOLERANCE * gem5.windows[0][number].instructions:
+            if abs(other - first) > INTERVAL_TOLERANCE * gem5.intervals[0][number].instructions:
                 raise UserError(
                     f"sampling interval {number + 1} ends after {first} instructions in one run of gem5 and "
                     f"after {other} in another: runs of different lengths cannot be compared; repeat gem5's "
@@ -162,7 +163,7 @@ def model_side(label: str, runs: Sequence[Path], at: Sequence[int]) -> Side:
 
 def compare(gem5: Side, model: Side, control: Side, first: int) -> list[Row]:
     """Compare all quantities over the sampling intervals from number `first` on."""
-    count = min(len(run) for side in (gem5, model, control) for run in side.windows) - first
+    count = min(len(run) for side in (gem5, model, control) for run in side.intervals) - first
     return [_row(quantity, (gem5, model, control), first, count) for quantity in QUANTITIES]
 
 

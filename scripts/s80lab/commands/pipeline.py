@@ -22,7 +22,7 @@ from s80lab.config.experiment import DEFAULT_IMAGE
 from s80lab.config.grid import Grid
 from s80lab.config.server import load_server
 from s80lab.experiment.estimate import estimate
-from s80lab.experiment.plan import Options, Plan, Until, draft, read_experiment
+from s80lab.experiment.plan import Options, Plan, Until, planner, read_experiment
 from s80lab.experiment.stages import Drop, Pipeline
 from s80lab.gem5.check.run import require_certified
 from s80lab.gem5.plan import gem5_plans
@@ -77,7 +77,7 @@ def make_plans(experiments: Sequence[str], options: Options, build: bool = True)
     UserError names the first mistake in the experiments or options, before anything is built. Then missing and
     outdated images are built; without `build`, UserError names a missing image.
     """
-    drafts = [draft(name, options) for name in dict.fromkeys(experiments)]
+    drafts = [planner(name, options) for name in dict.fromkeys(experiments)]
     if build:
         build_images(experiments, options)
     qemu = find_qemu()
@@ -91,7 +91,9 @@ def build_images(experiments: Sequence[str], options: Options) -> None:
     UserError if a Buildroot image with a name of its own is missing: s80lab has no record of its options.
     """
     read = [read_experiment(name, options) for name in dict.fromkeys(experiments)]
-    needed = {(at.image, at.server): None for one in read for at in map(one.at, Grid.of_sweep(one.sweep).points())}
+    needed = {
+        (at.image, at.server): None for one in read for at in map(one.at_point, Grid.of_sweep(one.sweep).points())
+    }
     for image, server in needed:
         folder = image_folder(image, server)
         fits = is_current(folder, load_server(server)) if image == DEFAULT_IMAGE else folder.is_dir()

@@ -284,8 +284,8 @@ def check_snapshots(snapshots: Snapshots) -> list[str]:
     """Runs all checks on the snapshots, without the load generator's counts. Returns the names of the checks."""
     check(snapshots.whole(), "the whole run")
     names = check(snapshots.region(), "the measured region")
-    for number, window in enumerate(snapshots.windows()):
-        check(window, f"sampling interval {number}")
+    for number, interval in enumerate(snapshots.intervals()):
+        check(interval, f"sampling interval {number}")
     return names
 
 
