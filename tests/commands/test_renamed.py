@@ -40,14 +40,19 @@ def measured(runs: Path) -> Lab:
     return Lab(runs.parent / "checkpoints", runs.parent)
 
 
-def show(metric: str, home: Path) -> str:
-    """The refusal of an experiment whose `show` names the metric."""
+def list_own(text: str, home: Path) -> str:
+    """The refusal of an experiment with this text."""
     file = home / "configs" / "experiments" / "own.toml"
     file.parent.mkdir(parents=True)
-    file.write_text(f'base = "imapb"\nshow = ["{metric}"]\n')
+    file.write_text(text)
     done = call(["run", "own", "--list"], os.environ | {"S80LAB_HOME": str(home)}, LIMIT_S)
     assert (done.returncode, done.stdout) == (2, "")
-    return done.stderr.removeprefix(
+    return done.stderr
+
+
+def show(metric: str, home: Path) -> str:
+    """The refusal of an experiment whose `show` names the metric."""
+    return list_own(f'base = "imapb"\nshow = ["{metric}"]\n', home).removeprefix(
         f"s80lab: configs/experiments/own.toml: `show` names the metric `{metric}`, which no report has: "
     )
 
@@ -71,10 +76,8 @@ def test_old_key_is_refused_with_the_new_name(tmp_path: Path, old: str, new: str
 
 @pytest.mark.parametrize(("old", "new"), PHASE_KEYS.items())
 def test_old_key_of_a_phase_is_refused_with_the_new_name(tmp_path: Path, old: str, new: str) -> None:
-    file = tmp_path / "own.toml"
-    file.write_text(f'base = "imapb"\n[phases.tiny]\n{old} = 5\n')
-    said = Lab(tmp_path, tmp_path).call("run", str(file), "--list", code=2)
-    assert said.endswith(f"unknown key `phases.tiny.{old}`: `{old}` is now `{new}`\n")
+    said = list_own(f'base = "imapb"\n[phases.tiny]\n{old} = 5\n', tmp_path)
+    assert said.endswith(f": unknown key `phases.tiny.{old}`: `{old}` is now `{new}`\n")
 
 
 @pytest.mark.parametrize(("old", "new"), [*TABLES.items(), *COLUMNS.items()])
