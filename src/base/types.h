@@ -6,40 +6,33 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/labels.h"
+
 namespace s80::model {
 
 /// Guest-physical address divided by the line size.
 using Line = std::uint32_t;
 inline constexpr Line kNoLine = 0xffff'ffffU;
 
-enum class Kind : std::uint8_t { ifetch, load, store, walk };
-inline constexpr unsigned kKinds = 4;
+S80_LABELLED_ENUM(Kind, ifetch, load, store, walk);
+inline constexpr unsigned kKinds = kLabelCount<Kind>;
 
-enum class Privilege : std::uint8_t { user, kernel };
-inline constexpr unsigned kPrivileges = 2;
+S80_LABELLED_ENUM(Privilege, user, kernel);
+inline constexpr unsigned kPrivileges = kLabelCount<Privilege>;
 
 /// Process class of an instruction: the class of the process that runs it, or that was interrupted
 /// by it. The paper measures the class `session`.
-enum class ProcessClass : std::uint8_t { session, delivery, loadgen, idle, kernel, other };
-inline constexpr unsigned kProcessClasses = 6;
+S80_LABELLED_ENUM(ProcessClass, session, delivery, loadgen, idle, kernel, other);
+inline constexpr unsigned kProcessClasses = kLabelCount<ProcessClass>;
 
 /// Kernel entry cause of the code that runs: the event by which the kernel was last entered. Three
 /// values are not causes. user: user code. kernel_thread: code of a kernel thread, which has no entry cause.
 /// unknown: the guest's kernel layout was not available.
-enum class KernelEntry : std::uint8_t {
-    user,
-    system_call,
-    fault,
-    tick,
-    interrupt,
-    soft_interrupt,
-    idle,
-    kernel_thread,
-    unknown
-};
-inline constexpr unsigned kEntries = 9;
+S80_LABELLED_ENUM(KernelEntry, user, system_call, fault, tick, interrupt, soft_interrupt, idle, kernel_thread,
+                  unknown);
+inline constexpr unsigned kEntries = kLabelCount<KernelEntry>;
 
-/// Index of the statistics by privilege and process class: `dims.privilege` x `dims.class`.
+/// Index of the statistics by privilege and process class.
 inline constexpr unsigned kGroups = kPrivileges * kProcessClasses;
 
 /// Process class and kernel entry cause of the running code in one small number, the index of the statistics
@@ -75,21 +68,20 @@ inline constexpr std::array<std::uint8_t, kContexts> Context::kGroup = [] {
 enum class Place : std::uint8_t { l1, l2, peer, memory };
 
 /// The source of an L2 miss.
-enum class Source : std::uint8_t { memory, M, O, E, S };
-inline constexpr unsigned kSources = 5;
+S80_LABELLED_ENUM(Source, memory, M, O, E, S);
 
-/// The MOESI state as which a protocol's state counts, in the order of `dims.state`.
-enum class StateClass : std::uint8_t { M, O, E, S, none };
-inline constexpr unsigned kStateClasses = 4;
+/// The MOESI state as which a protocol's state counts.
+S80_LABELLED_ENUM(StateClass, M, O, E, S, none);
+/// Classes of blocks that a core has.
+inline constexpr auto kStateClasses = static_cast<unsigned>(StateClass::none);
 
-/// The place that serviced an access that stalls, in the order of `dims.service`. issue: an instruction, not
-/// an access, that waits while the core's other thread takes issue slots. order: an access that waits for a
-/// conflicting access of another processor.
-enum class Service : std::uint8_t { l2, memory, cache, upgrade, issue, order };
-inline constexpr unsigned kServices = 6;
+/// The place that serviced an access that stalls. issue: an instruction, not an access, that waits while the
+/// core's other thread takes issue slots. order: an access that waits for a conflicting access of another
+/// processor.
+S80_LABELLED_ENUM(Service, l2, memory, cache, upgrade, issue, order);
 
-/// Resources with a queue, in the order of `dims.resource`.
-enum class Resource : std::uint8_t { bus, memory };
+/// Resources with a queue.
+S80_LABELLED_ENUM(Resource, bus, memory);
 
 /// A message for the user: what is wrong, where, and what to do.
 struct Error : std::runtime_error {

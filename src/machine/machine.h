@@ -9,6 +9,7 @@
 #include "cache/geometry.h"
 #include "cache/replacement.h"
 #include "machine/keys.h"
+#include "stats/statistics.h"
 
 namespace s80::model {
 
@@ -64,6 +65,7 @@ struct Machine {
     Keys keys;  ///< the file, for parts that read keys of their own
 
     unsigned cores() const { return processors / threads_per_core; }
+    Dimensions dimensions() const { return Dimensions(cores()); }
     unsigned line_shift() const;
 
     /// Reads the resolved file. Throws Error that names file and key.

@@ -52,7 +52,7 @@ Hierarchy::Hierarchy(const Machine& machine, const Protocol& protocol, std::size
           core_bytes(machine) * machine.cores() + core_bytes(spare_machine(machine, spares)) * spares.cores,
           "the caches' tags"),
       sharers_(lines, machine_.cores()),
-      stats_(machine_.cores()),
+      stats_(machine_.dimensions()),
       private_(make_private_caches(machine_, {protocol_, topology_, stats_, cores_})),
       beyond_l1_(Organisations::call(
           organisation_number(machine_),

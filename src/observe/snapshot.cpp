@@ -4,54 +4,22 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/json.h"
+
 namespace s80::model {
 
 namespace {
 
-std::string quoted(const std::string& text) {
-    std::string out = "\"";
-    out += text;
-    out += '"';
-    return out;
-}
-
-template <class List, class Fn>
-std::string array(const List& list, Fn&& text) {
-    std::string out = "[";
-    for (const auto& item : list) {
-        if (out.size() > 1) {
-            out += ',';
-        }
-        out += text(item);
-    }
-    return out + ']';
-}
-
 std::string header(const Hierarchy& hierarchy) {
     const Machine& m = hierarchy.machine();
-    std::string out = "{\"schema\":2,\"cores\":" + std::to_string(m.cores()) +
-                      ",\"line_bytes\":" + std::to_string(m.line_bytes) +
-                      ",\"clock_hz\":" + std::to_string(m.clock_hz) +
-                      ",\"threads_per_core\":" + std::to_string(m.threads_per_core) +
-                      ",\"memory_banks\":" + std::to_string(m.bandwidth.banks) +
-                      ",\"base_cpi\":" + std::to_string(m.base_cpi) +
-                      ",\"longest_lead_ns\":" + std::to_string(TimingMerger::longest_lead_ns(m)) +
-                      ",\"protocol\":" + quoted(hierarchy.protocol().name()) + ",\"dims\":{";
-    for (unsigned d = 1; d <= static_cast<unsigned>(kLastDim); ++d) {
-        const auto dim = static_cast<Dim>(d);
-        out += d == 1 ? "" : ",";
-        out += quoted(dim_name(dim)) + ':' + array(labels(dim), quoted);
-    }
-    out += "},\"stats\":[";
-    for (unsigned s = 0; s < kStats; ++s) {
-        const StatInfo& i = info(static_cast<Stat>(s));
-        out += s == 0 ? "" : ",";
-        out += "{\"name\":" + quoted(i.name) + ",\"unit\":" + quoted(i.unit) +
-               ",\"dims\":" + array(i.dims(), [](Dim d) { return quoted(dim_name(d)); }) +
-               ",\"gauge\":" + (i.gauge ? "true" : "false") + ",\"description\":" + quoted(i.description) +
-               '}';
-    }
-    return out + "]}\n";
+    return "{\"schema\":2,\"cores\":" + std::to_string(m.cores()) +
+           ",\"line_bytes\":" + std::to_string(m.line_bytes) + ",\"clock_hz\":" + std::to_string(m.clock_hz) +
+           ",\"threads_per_core\":" + std::to_string(m.threads_per_core) +
+           ",\"memory_banks\":" + std::to_string(m.bandwidth.banks) +
+           ",\"base_cpi\":" + std::to_string(m.base_cpi) +
+           ",\"longest_lead_ns\":" + std::to_string(TimingMerger::longest_lead_ns(m)) +
+           ",\"protocol\":" + quoted(hierarchy.protocol().name()) + ',' +
+           vocabulary(hierarchy.stats().dimensions()) + "}\n";
 }
 
 const char* mark_name(Mark mark) {

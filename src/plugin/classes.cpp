@@ -2,7 +2,6 @@
 #include "plugin/classes.h"
 
 #include "base/toml.h"
-#include "stats/statistics.h"
 
 namespace s80::plugin {
 
@@ -14,7 +13,7 @@ namespace {
 ProcessClass party_of(std::string_view label, const std::string& path) {
     for (const ProcessClass process_class :
          {ProcessClass::session, ProcessClass::delivery, ProcessClass::loadgen}) {
-        if (label == model::labels(model::Dim::process_class)[static_cast<unsigned>(process_class)]) {
+        if (label == model::label(process_class)) {
             return process_class;
         }
     }

@@ -6,23 +6,22 @@
 #include <cstring>
 #include <fstream>
 
-#include "plugin/json.h"
-#include "stats/statistics.h"
+#include "base/json.h"
 
 namespace s80::plugin {
 
 void Profile::finish(const Whos& whos) const {
-    using model::Dim;
+    using model::array;
+    using model::kLabels;
     const std::string partial = path_ + ".partial";
     std::ofstream out(partial);
-    out << "{\"period\":" << kPeriod << ",\"labels\":{\"class\":" << array(model::labels(Dim::process_class))
-        << ",\"entry\":" << array(model::labels(Dim::entry)) << "},\"whos\":" << whos.json(whos.size())
+    out << "{\"period\":" << kPeriod << ",\"labels\":{\"class\":" << array(kLabels<model::ProcessClass>)
+        << ",\"entry\":" << array(kLabels<model::KernelEntry>) << "},\"whos\":" << whos.json(whos.size())
         << ",\n\"branches\":{";
-    const auto privileges = model::labels(Dim::privilege);
     for (unsigned p = 0; p < model::kPrivileges; ++p) {
         const auto [not_taken, taken] = branches_[p];
-        out << (p == 0 ? "" : ",") << quoted(privileges[p]) << ":{\"not_taken\":" << not_taken
-            << ",\"taken\":" << taken << '}';
+        out << (p == 0 ? "" : ",") << model::quoted(kLabels<model::Privilege>[p])
+            << ":{\"not_taken\":" << not_taken << ",\"taken\":" << taken << '}';
     }
     out << "},\n\"samples\":[";
     const char* between = "\n";

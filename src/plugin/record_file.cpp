@@ -6,8 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "plugin/json.h"
-#include "stats/statistics.h"
+#include "base/json.h"
 
 namespace s80::plugin {
 
@@ -40,14 +39,16 @@ void RecordFile::fail() const {
 
 std::string request_labels(const model::Machine& machine) {
     using model::Dim;
-    using Labels = std::vector<const char*>;
+    using Labels = std::vector<std::string_view>;
+    using model::array;
+    const model::Dimensions dimensions = machine.dimensions();
     std::string json = "\"line_bytes\":" + std::to_string(machine.line_bytes) +
                        ",\"cores\":" + std::to_string(machine.cores()) + ",\"labels\":{";
     json += "\"request\":" + array(Labels{"miss", "upgrade"});
     json += ",\"reason\":" + array(Labels{"cold", "capacity", "conflict", "coherence", "none"});
     json += ",\"sharing\":" + array(Labels{"none", "true", "false"});
     for (const Dim dim : {Dim::kind, Dim::source, Dim::process_class, Dim::entry}) {
-        json += ",\"" + std::string(model::dim_name(dim)) + "\":" + array(model::labels(dim));
+        json += ",\"" + std::string(model::dim_name(dim)) + "\":" + array(dimensions.labels(dim));
     }
     return json + '}';
 }

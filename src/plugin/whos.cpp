@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugin/whos.h"
 
-#include "plugin/json.h"
+#include "base/json.h"
 
 namespace s80::plugin {
 
@@ -19,7 +19,7 @@ std::string Whos::json(std::size_t count, Form form) const {
     for (std::size_t i = 0; i < count && i < whos_.size(); ++i) {
         const auto& [pid, name, call, tgid] = whos_[i];
         out += out.size() > 1 ? ",[" : "[";
-        out += std::to_string(pid) + ',' + quoted(name) + ',' + std::to_string(call);
+        out += std::to_string(pid) + ',' + model::quoted(name) + ',' + std::to_string(call);
         out += form == Form::process ? ',' + std::to_string(tgid) + ']' : "]";
     }
     return out + ']';

@@ -23,11 +23,6 @@ void put(std::string& out, const std::string& name, std::uint64_t n) {
 
 }  // namespace
 
-const char* kind_name(model::Kind kind) {
-    constexpr std::array<const char*, model::kKinds> names{"ifetch", "load", "store", "walk"};
-    return names[static_cast<unsigned>(kind)];
-}
-
 const char* bus_name(model::Bus bus) {
     constexpr std::array<const char*, model::kBusRequests + 1> names{"read", "rfo", "upgrade", "none"};
     return names[static_cast<unsigned>(bus)];
@@ -66,7 +61,7 @@ std::string Counts::json() const {
     for (unsigned s = 0; s < protocol_.states(); ++s) {
         for (unsigned p = 0; p < places.size(); ++p) {
             for (unsigned k = 0; k < model::kKinds; ++k) {
-                put(out, key({"access", places[p], kind_name(static_cast<model::Kind>(k)), name(s)}),
+                put(out, key({"access", places[p], std::string(model::kLabels<model::Kind>[k]), name(s)}),
                     access_[p][k][s]);
             }
         }

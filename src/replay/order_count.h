@@ -41,7 +41,6 @@ private:
     ByState evict_{};
 };
 
-const char* kind_name(model::Kind kind);
 const char* bus_name(model::Bus bus);
 
 }  // namespace s80::replay

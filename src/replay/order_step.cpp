@@ -6,6 +6,7 @@
 #include "replay/order_commands.h"
 #include "replay/order_count.h"
 #include "replay/order_observe.h"
+#include "stats/statistics.h"
 #include "timing/merger.h"
 
 namespace s80::replay {
@@ -45,10 +46,10 @@ std::string line_of(std::size_t n, const Access& access, const Effect& e, const 
     const Json json(protocol);
     std::string out = R"({"n":)" + std::to_string(n) + R"(,"tick":)" + std::to_string(access.tick) +
                       R"(,"processor":)" + std::to_string(access.processor) + R"(,"core":)" +
-                      std::to_string(e.core) + R"(,"op":")" + kind_name(e.kind) + R"(","line":)" +
-                      std::to_string(e.line) + R"(,"missed":)" + (e.missed ? "true" : "false") +
-                      R"(,"bus":")" + bus_name(e.bus) + R"(","stall":)" + std::to_string(e.stall) +
-                      R"(,"supplier":)";
+                      std::to_string(e.core) + R"(,"op":")" + std::string(model::label(e.kind)) +
+                      R"(","line":)" + std::to_string(e.line) + R"(,"missed":)" +
+                      (e.missed ? "true" : "false") + R"(,"bus":")" + bus_name(e.bus) + R"(","stall":)" +
+                      std::to_string(e.stall) + R"(,"supplier":)";
     out += e.supplier ? std::to_string(*e.supplier) : "null";
     return out + R"(,"before":)" + json.held(e.before) + R"(,"after":)" + json.held(e.after) +
            R"(,"remote":)" + json.changes(e.remote) + R"(,"moved":)" + json.changes(e.moved) + "}";
@@ -98,6 +99,10 @@ void count_order(const Options& options) {
         counts.add(effect);
     });
     std::puts(counts.json().c_str());
+}
+
+void print_vocabulary(const Options&) {
+    std::puts(('{' + model::vocabulary(model::Dimensions(0), ",\n") + '}').c_str());
 }
 
 }  // namespace s80::replay

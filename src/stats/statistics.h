@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The statistics of the model. Name, unit, dimensions and description of each are declared once, in
-// statistics.cpp. Counters only grow; readers take snapshots and subtract.
+// The statistics of the model, which vocabulary.def declares. Counters only grow; readers take snapshots and
+// subtract.
 #pragma once
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/types.h"
@@ -13,85 +15,63 @@
 namespace s80::model {
 
 enum class Stat : std::uint8_t {
-    instructions,
-    instruction_class,
-    accesses,
-    l1_misses,
-    l2_accesses,
-    l2_misses,
-    miss_source,
-    fills,
-    upgrades,
-    stores_found_e,
-    e_to_m,
-    e_downgraded,
-    e_evicted,
-    e_invalidated,
-    e_resident,
-    l2_evictions,
-    l2_writebacks,
-    l2_invalidations,
-    interventions,
-    stall_cycles,
-    busy_cycles,
-    transactions,
-    slices,
-    slice_instructions,
-    entry_instructions,
-    entry_miss_source,
-    entry_upgrades,
-    entry_stall_cycles,
-    queue_requests,
-    queue_busy_cycles,
-    queue_wait_cycles,
-    epoch_cycles,
-    epoch_error_cycles,
-    order_waits,
-    wait_error_cycles,
-    invalidations_sent,
+#define STATISTIC(name, unit, reading, description, ...) name,
+#include "stats/vocabulary.def"
+#undef STATISTIC
+    end
 };
-inline constexpr unsigned kStats = 36;
+inline constexpr auto kStats = static_cast<unsigned>(Stat::end);
 
 enum class Dim : std::uint8_t {
-    core,
-    privilege,
-    process_class,
-    entry,
-    kind,
-    source,
-    state,
-    service,
-    instruction,
-    transaction,
-    outcome,
-    slice_length,
-    resource
+#define DIMENSION(enumerator, name, labels) enumerator,
+#include "stats/vocabulary.def"
+#undef DIMENSION
+    end
 };
-inline constexpr Dim kLastDim = Dim::resource;
+inline constexpr auto kDims = static_cast<unsigned>(Dim::end);
 
-inline constexpr unsigned kMaxDims = 5;
+inline constexpr unsigned kMaxDims = 5;  ///< of one statistic
+
+enum class Reading : std::uint8_t { counter, gauge };
 
 struct StatInfo {
     const char* name;
     const char* unit;
+    Reading reading;
+    const char* description;
     unsigned rank;  ///< dimensions in use
     std::array<Dim, kMaxDims> dim;
-    bool gauge;
-    const char* description;
 
     constexpr std::span<const Dim> dims() const { return {dim.data(), rank}; }
 };
 
 const StatInfo& info(Stat stat);
 const char* dim_name(Dim dim);
-/// The labels of a dimension; empty for cores, which are numbered.
-std::span<const char* const> labels(Dim dim);
+
+/// The dimensions of the statistics of one machine.
+class Dimensions {
+public:
+    explicit Dimensions(unsigned cores);
+
+    std::size_t size(Dim dim) const { return size_[static_cast<unsigned>(dim)]; }
+    /// Empty for cores, which are numbered.
+    std::span<const std::string_view> labels(Dim dim) const;
+
+private:
+    std::array<std::size_t, kDims> size_;
+};
+
+/// The keys `dims` and `stats` of a JSON object, without braces: name, unit, dimensions and description of
+/// each statistic, and the labels of each dimension that has labels. between: what separates
+/// dimensions, and statistics.
+std::string vocabulary(const Dimensions& dimensions, std::string_view between = ",");
 
 class Statistics {
 public:
-    explicit Statistics(unsigned cores);
+    explicit Statistics(const Dimensions& dimensions);
 
-    unsigned cores() const { return cores_; }
+    const Dimensions& dimensions() const { return dimensions_; }
+    std::size_t cores() const { return dimensions_.size(Dim::core); }
     std::span<std::uint64_t> values(Stat stat) { return {&all_[offset(stat)], size(stat)}; }
     std::span<const std::uint64_t> values(Stat stat) const { return {&all_[offset(stat)], size(stat)}; }
     std::uint64_t sum(Stat stat) const;
@@ -104,10 +84,10 @@ public:
         return all_[offset(s) + by_kind(core, c, k)];
     }
     std::uint64_t& source(unsigned core, Context c, Kind k, Source s) {
-        return all_[offset(Stat::miss_source) + by_kind(core, c, k) * kSources + static_cast<unsigned>(s)];
+        return all_[offset(Stat::miss_source) + by_kind(core, c, k) * sources() + static_cast<unsigned>(s)];
     }
     std::uint64_t& stall(unsigned core, Context c, Kind k, Service s) {
-        return all_[offset(Stat::stall_cycles) + by_kind(core, c, k) * kServices + static_cast<unsigned>(s)];
+        return all_[offset(Stat::stall_cycles) + by_kind(core, c, k) * services() + static_cast<unsigned>(s)];
     }
     std::uint64_t& fill(unsigned core, ProcessClass t, Kind k, StateClass f) {
         return all_[offset(Stat::fills) +
@@ -123,10 +103,10 @@ public:
     // Of all cores, by class and entry.
     std::uint64_t& entry(Stat s, Context c) { return all_[offset(s) + c.value]; }
     std::uint64_t& entry_source(Context c, Source s) {
-        return all_[offset(Stat::entry_miss_source) + c.value * kSources + static_cast<unsigned>(s)];
+        return all_[offset(Stat::entry_miss_source) + c.value * sources() + static_cast<unsigned>(s)];
     }
     std::uint64_t& entry_stall(Context c, Service s) {
-        return all_[offset(Stat::entry_stall_cycles) + c.value * kServices + static_cast<unsigned>(s)];
+        return all_[offset(Stat::entry_stall_cycles) + c.value * services() + static_cast<unsigned>(s)];
     }
 
     /// Counts cycles for which a core stalled.
@@ -144,11 +124,13 @@ private:
     static std::size_t by_kind(unsigned core, Context c, Kind k) {
         return (core * kGroups + c.group()) * kKinds + static_cast<unsigned>(k);
     }
+    std::size_t sources() const { return dimensions_.size(Dim::source); }
+    std::size_t services() const { return dimensions_.size(Dim::service); }
     std::size_t offset(Stat s) const { return offset_[static_cast<unsigned>(s)]; }
     std::size_t size(Stat s) const { return offset_[static_cast<unsigned>(s) + 1] - offset(s); }
 
-    unsigned cores_;
-    std::size_t offset_[kStats + 1];
+    Dimensions dimensions_;
+    std::array<std::size_t, kStats + 1> offset_;
     std::vector<std::uint64_t> all_;
 };
 

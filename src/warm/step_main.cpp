@@ -11,6 +11,7 @@ int main(int argc, char** argv) {
          {"count",
           count_order,
           {"order", "machine", "protocol", "state", "lines", "spare_cores", "spare_sets"}},
+         {"vocabulary", print_vocabulary, {}},
          {"warm", warm_order, {"order", "machine", "protocol", "lines", "out"}},
          {"rebuild", rebuild_order, {"state", "machine", "protocol", "lines", "out", "assumed"}}},
         argc, argv);

@@ -20,7 +20,8 @@ std::uint64_t order_stalls(const Statistics& stats, unsigned core) {
     const auto all = stats.values(Stat::stall_cycles);
     const std::size_t of_core = all.size() / stats.cores();
     std::uint64_t cycles = 0;
-    for (std::size_t i = static_cast<std::size_t>(Service::order); i < of_core; i += kServices) {
+    for (std::size_t i = static_cast<std::size_t>(Service::order); i < of_core;
+         i += stats.dimensions().size(Dim::service)) {
         cycles += all[core * of_core + i];
     }
     return cycles;

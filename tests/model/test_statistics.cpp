@@ -91,4 +91,15 @@ TEST_F(StatisticsTest, NamesAreUniqueAndDescribed) {
     }
 }
 
+TEST(Labels, AreTheNamesOfTheEnumerators) {
+    EXPECT_EQ(label(KernelEntry::user), "user");
+    EXPECT_EQ(label(KernelEntry::unknown), "unknown") << "the last name, on another line of the source";
+    EXPECT_EQ(label(InstructionClass::branch_conditional), "branch_conditional");
+    const Dimensions dimensions(3);
+    EXPECT_EQ(dimensions.size(Dim::core), 3U);
+    EXPECT_TRUE(dimensions.labels(Dim::core).empty());
+    EXPECT_EQ(dimensions.labels(Dim::service)[static_cast<unsigned>(Service::order)], "order");
+    EXPECT_EQ(dimensions.labels(Dim::state).size(), 4U) << "no block is in the class `none`";
+}
+
 }  // namespace s80::model

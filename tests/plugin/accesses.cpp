@@ -15,7 +15,6 @@
 
 #include "plugin/decode.h"
 #include "plugin/qemu_api.h"
-#include "stats/statistics.h"
 
 namespace s80::plugin {
 
@@ -87,9 +86,9 @@ void write(qemu_plugin_id_t, void*) {
         for (const char byte : bytes) {
             std::fprintf(file, "%02x", static_cast<unsigned>(static_cast<std::uint8_t>(byte)));
         }
-        const auto kind = model::labels(model::Dim::instruction)[static_cast<unsigned>(i.decoded.kind)];
         std::fprintf(file, " %d %lu %lu %u %s %u %d\n", i.completed != 0, i.loads, i.stores, i.largest,
-                     std::string(kind).c_str(), i.decoded.access_bytes, i.decoded.touches_memory);
+                     std::string(model::label(i.decoded.kind)).c_str(), i.decoded.access_bytes,
+                     i.decoded.touches_memory);
     }
     std::fclose(file);
 }

@@ -9,8 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "stats/statistics.h"
-
 namespace s80::plugin {
 
 namespace {
@@ -86,14 +84,13 @@ std::vector<Recorded> recorded() {
 
 TEST(Decode, AccessesAreThoseThatQemuReports) {
     constexpr std::size_t kLongest = 15;
-    const std::span labels = model::labels(model::Dim::instruction);
     const std::vector<Recorded> instructions = recorded();
     ASSERT_GT(instructions.size(), 50'000U);
     for (const Recorded& one : instructions) {
         std::vector<std::uint8_t> bytes = from_hex(one.hex);
         bytes.resize(kLongest);  // the rest of the operands
         const Decoded d = of(bytes);
-        EXPECT_EQ(labels[static_cast<unsigned>(d.kind)], one.access) << one.hex;
+        EXPECT_EQ(model::label(d.kind), one.access) << one.hex;
         EXPECT_TRUE(d.access_bytes >= one.bytes || one.access == "other") << one.hex;
         EXPECT_TRUE(d.touches_memory || one.access == "other") << one.hex;
     }

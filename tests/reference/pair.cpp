@@ -168,12 +168,12 @@ private:
         return std::nullopt;
     }
 
-    static std::string words(const model::StatInfo& info, const Place& place) {
+    std::string words(const model::StatInfo& info, const Place& place) const {
         std::string text;
         for (unsigned d = 0; d < info.rank; ++d) {
-            const auto labels = model::labels(info.dim[d]);
-            text +=
-                std::string(" ") + (labels.empty() ? "core " + std::to_string(place[d]) : labels[place[d]]);
+            const auto labels = model_.hierarchy.stats().dimensions().labels(info.dim[d]);
+            text += ' ';
+            text += labels.empty() ? "core " + std::to_string(place[d]) : std::string(labels[place[d]]);
         }
         return text;
     }

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// JSON output.
+#pragma once
+#include <string>
+#include <string_view>
+
+namespace s80::model {
+
+/// Quotes and escapes a text. Processes may have any name.
+inline std::string quoted(std::string_view text) {
+    std::string out = "\"";
+    for (const char c : text) {
+        if (c == '"' || c == '\\') {
+            out += '\\';
+        }
+        out += c >= ' ' && c <= '~' ? c : '?';
+    }
+    return out + '"';
+}
+
+/// An array of what `element` makes of each item: JSON, by default a quoted name.
+template <class List, class Element = std::string (*)(std::string_view)>
+std::string array(const List& list, Element element = quoted, std::string_view between = ",") {
+    std::string out = "[";
+    for (const auto& item : list) {
+        out += out.size() > 1 ? between : "";
+        out += element(item);
+    }
+    return out + ']';
+}
+
+}  // namespace s80::model
