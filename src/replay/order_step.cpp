@@ -102,7 +102,10 @@ void count_order(const Options& options) {
 }
 
 void print_vocabulary(const Options&) {
-    std::puts(('{' + model::vocabulary(model::Dimensions(0), ",\n") + '}').c_str());
+    const char* const between = ",\n";
+    std::puts(('{' + model::vocabulary(model::Dimensions(0), between) +
+               ",\"texts\":" + model::label_texts(between) + '}')
+                  .c_str());
 }
 
 }  // namespace s80::replay

@@ -44,6 +44,22 @@ constexpr std::array<DimInfo, kDims> kDimInfo{{
 #undef DIMENSION
 }};
 
+struct LabelText {
+    Dim dim;
+    std::string_view label;
+    const char* text;
+};
+
+constexpr std::array kLabelTexts{
+#define LABEL_TEXT(dim, label, text) LabelText{Dim::dim, label, text},
+#include "stats/vocabulary.def"
+#undef LABEL_TEXT
+};
+static_assert(std::all_of(kLabelTexts.begin(), kLabelTexts.end(), [](const LabelText& one) {
+    const Labels labels = kDimInfo[static_cast<unsigned>(one.dim)].labels;
+    return std::find(labels.begin(), labels.end(), one.label) != labels.end();
+}));
+
 const DimInfo& info(Dim dim) {
     return kDimInfo[static_cast<unsigned>(dim)];
 }
@@ -84,6 +100,22 @@ std::string vocabulary(const Dimensions& dimensions, std::string_view between) {
         }
     }
     return "\"dims\":{" + dims + "},\"stats\":" + array(kStatInfo, declaration, between);
+}
+
+std::string label_texts(std::string_view between) {
+    std::string texts;
+    const LabelText* before = nullptr;
+    for (const LabelText& one : kLabelTexts) {
+        if (before == nullptr || before->dim != one.dim) {
+            texts += before == nullptr ? "" : "}" + std::string(between);
+            texts += quoted(dim_name(one.dim)) + ":{";
+        } else {
+            texts += ',';
+        }
+        texts += quoted(one.label) + ':' + quoted(one.text);
+        before = &one;
+    }
+    return '{' + texts + "}}";
 }
 
 Statistics::Statistics(const Dimensions& dimensions) : dimensions_(dimensions) {

@@ -66,6 +66,9 @@ private:
 /// dimensions, and statistics.
 std::string vocabulary(const Dimensions& dimensions, std::string_view between = ",");
 
+/// A JSON object: for each dimension, the words of reports for those labels that are not words themselves.
+std::string label_texts(std::string_view between);
+
 class Statistics {
 public:
     explicit Statistics(const Dimensions& dimensions);
