@@ -19,29 +19,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from s80lab.base.errors import UserError
+from s80lab.base.vocabulary import LABELS, STATISTICS
 from s80lab.config.machine import Machine
 from s80lab.gem5 import table
 from s80lab.gem5.binary import PROTOCOL
 from s80lab.gem5.stats import NOTHING, Dump, Row, read_dumps
-from s80lab.results.snapshots import REQUIRED, SCHEMA
+from s80lab.results.conservation import READ
+from s80lab.results.snapshots import REQUIRED_OF_GEM5, SCHEMA
 
 ANY = "any"
+_ONLY_MODEL = {"service": ("issue", "order")}
+"""Waits that the model's clock charges, and gem5 does not."""
+_MORE = {"privilege": (ANY,), "class": (ANY,), "kind": (READ,)}
 DIMS: Mapping[str, tuple[str, ...]] = {
-    "privilege": ("user", "kernel", ANY),
-    "class": ("session", "delivery", "loadgen", "idle", "kernel", "other", ANY),
-    "kind": ("ifetch", "load", "store", "walk", "read"),
-    "source": ("memory", "M", "O", "E", "S"),
-    "state": ("M", "O", "E", "S"),
-    "service": ("l2", "memory", "cache", "upgrade"),
-    "instruction": ("load", "store", "load_store", "branch_conditional", "branch_unconditional", "other"),
-    "transaction": ("CRTE", "DELT", "RENM", "SRCH", "SELT", "COPY", "MOVE", "VIEW", "SEND", "MDEL"),
-    "outcome": ("good", "failed"),
+    dim: tuple(label for label in LABELS[dim] if label not in _ONLY_MODEL.get(dim, ())) + _MORE.get(dim, ())
+    for dim in LABELS
+    if any(dim in STATISTICS[name].dims for name in REQUIRED_OF_GEM5)
 }
 # Of all cores together: gem5 does not say whose.
 WITHOUT_CORE = ("miss_source", "stall_cycles")
 # Accesses of a core that may be under way when an interval ends, at either end.
 IN_FLIGHT = 2
-GAUGES = ("e_resident",)
 
 Values = dict[str, NDArray[np.int64]]
 
@@ -107,10 +105,10 @@ def _header(machine: Machine, base_cpi: float) -> dict[str, Any]:
             "name": name,
             "unit": "counts",
             "dims": list(_dims(name)),
-            "gauge": name in GAUGES,
+            "gauge": name in STATISTICS and STATISTICS[name].gauge,
             "description": "as gem5 counts it: docs/reference/gem5.md",
         }
-        for name in (*REQUIRED, "operations")
+        for name in (*REQUIRED_OF_GEM5, "operations")
     ]
     return {
         "schema": SCHEMA,
@@ -129,7 +127,7 @@ def _header(machine: Machine, base_cpi: float) -> dict[str, Any]:
 def _dims(name: str) -> tuple[str, ...]:
     if name == "operations":
         return ("core",)
-    return tuple(dim for dim in REQUIRED[name] if not (dim == "core" and name in WITHOUT_CORE))
+    return tuple(dim for dim in STATISTICS[name].dims if not (dim == "core" and name in WITHOUT_CORE))
 
 
 def _lines(intervals: Sequence[tuple[int, int, Values, Mapping[str, int]]], warm_up: int) -> Iterator[dict[str, Any]]:
@@ -180,7 +178,7 @@ def _interval(dump: Dump, machine: Machine, ended: Mapping[str, int]) -> tuple[i
     """Instructions, simulated nanoseconds and all statistics of one dump. ended: transactions by work item."""
     cores = machine.processors.count // machine.processors.threads_per_core
     threads = machine.processors.threads_per_core
-    values: Values = {name: _zeros(name, cores) for name in (*REQUIRED, "operations")}
+    values: Values = {name: _zeros(name, cores) for name in (*REQUIRED_OF_GEM5, "operations")}
 
     def put(name: str, counts: NDArray[np.int64] | int, **where: str) -> None:
         values[name][_at(name, **where)] += counts
@@ -218,7 +216,7 @@ def _interval(dump: Dump, machine: Machine, ended: Mapping[str, int]) -> tuple[i
     for name, rows in table.COUNTS.items():
         put(name, by_core(rows))
     values["stores_found_e"][_at("stores_found_e")] = values["e_to_m"][_at("e_to_m")]
-    entered = values["fills"][:, :, DIMS["kind"].index("read"), DIMS["state"].index("E")]
+    entered = values["fills"][:, :, DIMS["kind"].index(READ), DIMS["state"].index("E")]
     left = sum(values[name] for name in ("e_to_m", "e_downgraded", "e_evicted", "e_invalidated"))
     values["e_resident"] = entered - left
 

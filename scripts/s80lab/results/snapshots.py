@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from s80lab.base.errors import UserError
 from s80lab.base.files import read_regular
 from s80lab.base.renamed import MARKS as RENAMED_MARKS
+from s80lab.base.vocabulary import STATISTICS, Statistic
 
 Counts = NDArray[np.int64]
 
@@ -29,55 +30,14 @@ LARGEST = 1 << 30
 """Largest size of the file in bytes."""
 MARKS = ("load_begin", "sampling_interval", "measure_begin", "measure_end", "exit")
 
-_CPT = ("core", "privilege", "class")
-_CPTK = (*_CPT, "kind")
-_CORE = ("core",)
-_E = ("core", "class")
-_ENTRY = ("class", "entry")
-
-# Every statistic that metrics and conservation checks need, with its dimensions in file order.
-REQUIRED: Mapping[str, tuple[str, ...]] = {
-    "instructions": _CPT,
-    "instruction_class": ("privilege", "class", "instruction"),
-    "accesses": _CPTK,
-    "l1_misses": _CPTK,
-    "l2_accesses": _CPTK,
-    "l2_misses": _CPTK,
-    "miss_source": (*_CPTK, "source"),
-    "fills": ("core", "class", "kind", "state"),
-    "upgrades": _CPT,
-    "stores_found_e": _CPT,
-    "e_to_m": _E,
-    "e_downgraded": _E,
-    "e_evicted": _E,
-    "e_invalidated": _E,
-    "e_resident": _E,
-    "l2_evictions": _CORE,
-    "l2_writebacks": _CORE,
-    "l2_invalidations": _CORE,
-    "interventions": _CORE,
-    "stall_cycles": (*_CPTK, "service"),
-    "busy_cycles": _CORE,
-    "transactions": ("transaction", "outcome"),
-}
-# Further statistics of engines that record kernel entry causes.
-REQUIRED_OF_MODEL: Mapping[str, tuple[str, ...]] = {
-    "entry_instructions": _ENTRY,
-    "entry_miss_source": (*_ENTRY, "source"),
-    "entry_upgrades": _ENTRY,
-    "entry_stall_cycles": (*_ENTRY, "service"),
-}
-
-
-@dataclass(frozen=True)
-class Statistic:
-    """One declared statistic: unit, dimensions in row-major order, and whether it is a gauge or a counter."""
-
-    name: str
-    unit: str
-    dims: tuple[str, ...]
-    description: str
-    gauge: bool
+# Statistics that metrics and conservation checks need. gem5 does not record kernel entry causes.
+REQUIRED = (
+    *("instructions", "instruction_class", "accesses", "l1_misses", "l2_accesses", "l2_misses", "miss_source", "fills"),
+    *("upgrades", "stores_found_e", "e_to_m", "e_downgraded", "e_evicted", "e_invalidated", "e_resident"),
+    *("l2_evictions", "l2_writebacks", "l2_invalidations", "interventions", "stall_cycles", "busy_cycles"),
+    *("transactions", "entry_instructions", "entry_miss_source", "entry_upgrades", "entry_stall_cycles"),
+)
+REQUIRED_OF_GEM5 = tuple(name for name in REQUIRED if "entry" not in STATISTICS[name].dims)
 
 
 @dataclass(frozen=True)
@@ -329,8 +289,8 @@ def _header(where: str, line: Mapping[str, Any]) -> Header:
             if dim not in labels:
                 raise UserError(f"{where}: statistic `{name}` has the undeclared dimension `{dim}`")
         declared[name] = Statistic(name, unit, tuple(of), description, bool(stat.get("gauge", False)))
-    required = REQUIRED if engine == "gem5" else {**REQUIRED, **REQUIRED_OF_MODEL}
-    for name, needed in required.items():
+    for name in REQUIRED_OF_GEM5 if engine == "gem5" else REQUIRED:
+        needed = STATISTICS[name].dims
         if name not in declared:
             raise UserError(
                 f"{where}: does not declare the statistic `{name}`; build the plugin again with `make build`"

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
+from s80lab.base.vocabulary import Statistic
 from s80lab.results.metrics.registry import REGISTRY, Measurement, Value
-from s80lab.results.snapshots import Delta, Header, Snapshot, Statistic
+from s80lab.results.snapshots import Delta, Header, Snapshot
 
 LENGTHS = (1, 4096, 8192, 131072)
 LABELS = {"core": ("0", "1"), "slice_length": tuple(map(str, LENGTHS))}
