@@ -1,12 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The declarations of statistics: the committed file is that of the built program, and the package copies no labels."""
 
-import ast
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from s80lab.base import paths
 from s80lab.base.vocabulary import FILE, LABELS, STATISTICS, texts

@@ -26,10 +26,10 @@ from pathlib import Path
 from tests.experiment.short_region import short_region
 from tests.lab import Lab
 
-from s80lab.analysis.interval import Estimate, estimate
-from s80lab.analysis.rows import ABSENT, FINE_PERCENT, PERCENT, number
+from s80lab.analysis.interval import Estimate, estimate, number
 from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.base.format import ABSENT, FINE_PERCENT, PERCENT
 from s80lab.base.staging import staging
 from s80lab.commands.numbers import parse_boots, parse_seeds
 from s80lab.commands.pipeline import make_plans, run_pipeline

@@ -15,7 +15,7 @@ import pytest
 from rich.console import Console
 
 from s80lab.analysis.groups import read_groups
-from s80lab.analysis.rows import SECTIONS
+from s80lab.analysis.sections import SECTIONS
 from s80lab.report.contents import contents, terminal_tables
 from s80lab.report.figures.registry import PICTURES
 from s80lab.report.summary import summary_lines, summary_table

@@ -18,7 +18,7 @@ from tests.simulation import write_run
 
 from s80lab.analysis.groups import read_groups
 from s80lab.analysis.interval import Estimate, estimate
-from s80lab.analysis.rows import ENTRIES, SECTIONS
+from s80lab.analysis.sections import ENTRIES, SECTIONS
 from s80lab.analysis.transactions import standard_error, types
 from s80lab.base.errors import UserError
 from s80lab.base.histogram import quantile

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Any, Literal, Protocol, TypeVar
 
+from s80lab.base.format import ABSENT, Format
 from s80lab.base.student import student_t
 
 
@@ -42,6 +43,14 @@ class Estimate:
         if self.half_width is None or other.half_width is None:
             return None
         return abs(self.mean - other.mean) <= self.half_width + other.half_width
+
+
+def number(value: Estimate | None, style: Format) -> str:
+    """The value as text, "73.1 ± 0.8%"; a dash without a value."""
+    if value is None:
+        return ABSENT
+    half = "" if value.half_width is None else f" ± {style.text(value.half_width)}"
+    return style.text(value.mean) + half + style.suffix
 
 
 def estimate(values: Sequence[float | None]) -> Estimate | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from s80lab.analysis.claims.rules import Band, Judgement, in_band
 from s80lab.analysis.groups import Group, varied
 from s80lab.analysis.interval import Estimate, estimate, sample
-from s80lab.analysis.rows import ABSENT
+from s80lab.base.format import ABSENT
 from s80lab.results.study import Statement, StudyAnswer, StudyAnswers, load_answers, load_statements
 
 

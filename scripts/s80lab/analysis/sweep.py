@@ -9,8 +9,8 @@ from dataclasses import replace
 from s80lab.analysis.claims.rules import TOLERANCE, Band, Judgement, in_band
 from s80lab.analysis.groups import Group, Run, group_runs
 from s80lab.analysis.interval import Estimate, estimate, sample
-from s80lab.analysis.rows import ENTRIES as HEADLINE
-from s80lab.analysis.rows import SECTIONS, Entry, Section
+from s80lab.analysis.sections import ENTRIES as HEADLINE
+from s80lab.analysis.sections import SECTIONS, Entry, Section
 from s80lab.base.errors import UserError
 from s80lab.base.suggest import hint
 from s80lab.config.experiment import Experiment

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from s80lab.analysis.rows import ABSENT
 from s80lab.base.errors import UserError
+from s80lab.base.format import ABSENT
 from s80lab.commands.line.compare import LatencyArguments
 from s80lab.commands.output import print_json, wide_console
 from s80lab.report.tables import Cell, Row, Table

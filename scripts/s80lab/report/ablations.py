@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from s80lab.analysis.groups import Group
-from s80lab.analysis.rows import ONE, PERCENT, THREE, WHOLE, Entry
+from s80lab.analysis.sections import Entry
+from s80lab.base.format import ONE, PERCENT, THREE, WHOLE
 from s80lab.report.seeds import averaged_text, units_text
 from s80lab.report.tables import Cell, Table, table_by_group
 from s80lab.report.validity import verdicts_with_reasons

@@ -10,7 +10,9 @@ from typing import get_args
 from s80lab.analysis.claims.judge import Finding, findings, said_by_paper
 from s80lab.analysis.claims.rules import TOLERANCE, Verdict
 from s80lab.analysis.groups import Group
-from s80lab.analysis.rows import ABSENT, PERCENT, SECTIONS, THREE, Format, number
+from s80lab.analysis.interval import number
+from s80lab.analysis.sections import SECTIONS
+from s80lab.base.format import ABSENT, PERCENT, THREE, Format
 from s80lab.base.terminal import counted
 from s80lab.report.tables import Cell, Row, Table, markdown_rows, wrap
 from s80lab.results.metrics.derive import find_metric

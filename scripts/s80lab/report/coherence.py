@@ -9,8 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from s80lab.analysis.groups import Group, read_groups
-from s80lab.analysis.rows import ABSENT, PERCENT, Entry
+from s80lab.analysis.sections import Entry
 from s80lab.base.errors import UserError
+from s80lab.base.format import ABSENT, PERCENT
 from s80lab.config.grid import Grid
 from s80lab.report.tables import Cell, Table, table_by_group
 from s80lab.results import paper

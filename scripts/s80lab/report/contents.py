@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from s80lab.analysis.groups import Group
-from s80lab.analysis.rows import SECTIONS
+from s80lab.analysis.sections import SECTIONS
 from s80lab.report.claims import TITLE as CLAIMS
 from s80lab.report.claims import claims_tables
 from s80lab.report.figures.registry import PICTURES

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from s80lab.analysis.groups import Run
-from s80lab.analysis.rows import ABSENT
 from s80lab.base.files import is_special, write_file
+from s80lab.base.format import ABSENT
 from s80lab.base.strict import size_text
 from s80lab.capture.error import ANY_SHARE, QUANTITIES, SCHEMA, differences
 from s80lab.capture.store import Capture

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from s80lab.analysis.interval import Estimate
-from s80lab.analysis.rows import ABSENT
 from s80lab.base.files import write_file
+from s80lab.base.format import ABSENT
 from s80lab.gem5.intervals import QUANTITIES, Row, Side, record, rows_of
 from s80lab.report.figures.style import GROUP_COLOURS, panels, percent_axis, png, style
 from s80lab.report.tables import Cell, Table, markdown

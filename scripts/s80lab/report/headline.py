@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from s80lab.analysis.groups import Group
-from s80lab.analysis.rows import ABSENT, ENTRIES, Entry, number
+from s80lab.analysis.interval import number
+from s80lab.analysis.sections import ENTRIES, Entry
+from s80lab.base.format import ABSENT
 from s80lab.report.seeds import named_runs_text, units_text
 from s80lab.report.tables import Cell, Row, Table, has_value, paper_says
 from s80lab.results.metrics.standing import HEADLINE

@@ -9,7 +9,7 @@ from statistics import fmean, median
 from typing import Any
 
 from s80lab.analysis.groups import NO_WORKLOAD, Group
-from s80lab.analysis.rows import ABSENT
+from s80lab.base.format import ABSENT
 from s80lab.config.differences import NAMES, differences
 from s80lab.config.differences import values as values_of_run
 from s80lab.report.tables import Cell, Row, Table

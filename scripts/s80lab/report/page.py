@@ -16,8 +16,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from s80lab.analysis.groups import Group
-from s80lab.analysis.rows import ABSENT
 from s80lab.base.files import write_file
+from s80lab.base.format import ABSENT
 from s80lab.base.terminal import counted
 from s80lab.report.contents import contents
 from s80lab.report.figures.all import FIGURES, Picture

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from s80lab.analysis.profile import KERNEL, SESSION, USER, Sample, collapsed, read_profile
-from s80lab.analysis.rows import ABSENT
 from s80lab.base.files import write_file
+from s80lab.base.format import ABSENT
 from s80lab.report.page import Topic, render
 from s80lab.report.tables import Cell, Row, Table
 from s80lab.results.run_folder import PROFILE_PAGE, PROFILE_STACKS, RunFolder

@@ -13,10 +13,10 @@ from typing import get_args
 from s80lab.analysis.claims.rules import TOLERANCE, Verdict
 from s80lab.analysis.groups import Group, read_groups, read_runs
 from s80lab.analysis.profile import read_profile
-from s80lab.analysis.rows import ABSENT
 from s80lab.analysis.study import StudyFinding, study_findings
 from s80lab.analysis.sweep import sweep_groups, swept
 from s80lab.base.errors import UserError
+from s80lab.base.format import ABSENT
 from s80lab.config.experiment import load_experiment
 from s80lab.config.reproduce import FigureOf
 from s80lab.report.claims import COUNTED, claims_table

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from s80lab.analysis.groups import Group
-from s80lab.analysis.rows import ENTRIES, Entry, number
+from s80lab.analysis.interval import number
+from s80lab.analysis.sections import ENTRIES, Entry
 from s80lab.base.terminal import counted
 from s80lab.config.differences import SEPARATOR, words
 from s80lab.report.seeds import averaged_text, seeds_text, units_text

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from s80lab.analysis.groups import NO_WORKLOAD, Group
-from s80lab.analysis.rows import ABSENT, PERCENT, TWO, number
+from s80lab.analysis.interval import number
 from s80lab.analysis.sweep import judge_ratio, point_of, ratio_of, sweep_entries, sweep_grid
 from s80lab.base.errors import UserError
 from s80lab.base.files import write_file
+from s80lab.base.format import ABSENT, PERCENT, TWO
 from s80lab.base.suggest import hint
 from s80lab.base.terminal import counted
 from s80lab.config.differences import slug

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from s80lab.analysis.groups import Group, Run
-from s80lab.analysis.rows import ABSENT, Entry, Section, number
+from s80lab.analysis.interval import number
+from s80lab.analysis.sections import Entry, Section
+from s80lab.base.format import ABSENT
 from s80lab.report.seeds import averaged_text, has_boots, seeds_text, units_text
 from s80lab.results import paper
 

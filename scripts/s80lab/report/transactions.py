@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from s80lab.analysis.groups import Group
-from s80lab.analysis.rows import ABSENT
 from s80lab.analysis.transactions import QUANTILES, Type, profile_of, types
+from s80lab.base.format import ABSENT
 from s80lab.base.histogram import quantile
 from s80lab.config.mix import Workload
 from s80lab.report.tables import Cell, Row, Table

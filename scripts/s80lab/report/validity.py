@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from s80lab.analysis.groups import Group, Run
-from s80lab.analysis.rows import ABSENT
+from s80lab.base.format import ABSENT
 from s80lab.base.terminal import counted
 from s80lab.report.seeds import named_runs_text
 from s80lab.report.tables import Cell, Row, Table

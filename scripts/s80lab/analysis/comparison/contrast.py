@@ -24,7 +24,8 @@ from s80lab.analysis.comparison.difference import Difference, detectable, needed
 from s80lab.analysis.comparison.sides import check_sides
 from s80lab.analysis.groups import Group, Run
 from s80lab.analysis.interval import REPLAY, observed_means
-from s80lab.analysis.rows import ENTRIES, ONE, PERCENT, THREE, Entry, Format
+from s80lab.analysis.sections import ENTRIES, Entry
+from s80lab.base.format import ONE, PERCENT, THREE, Format
 from s80lab.base.student import CONFIDENCE
 from s80lab.config.differences import Changed, changes
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from s80lab.analysis.comparison.contrast import Comparison, Contrast
 from s80lab.analysis.groups import Group
 from s80lab.analysis.interval import estimate
-from s80lab.analysis.rows import ABSENT
+from s80lab.base.format import ABSENT
 from s80lab.report.comparison.tables import designs_table, tables_of
 from s80lab.report.comparison.words import lead, notes, verdict_lines
 from s80lab.report.figures.all import Picture

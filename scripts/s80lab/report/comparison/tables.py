@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from s80lab.analysis.comparison.contrast import Comparison, Contrast
 from s80lab.analysis.comparison.functions import FunctionContrast, compare_functions
 from s80lab.analysis.groups import Group
-from s80lab.analysis.rows import ABSENT, ONE
+from s80lab.base.format import ABSENT, ONE
 from s80lab.report.comparison.words import difference_number, effort_lines, ratio_text, signed_text, value_text
 from s80lab.report.tables import Cell, Row, Table
 

@@ -12,7 +12,7 @@ from s80lab.analysis.comparison.difference import MOST, Difference
 from s80lab.analysis.comparison.functions import FunctionContrast, compare_functions
 from s80lab.analysis.comparison.sides import other_programs
 from s80lab.analysis.groups import Group
-from s80lab.analysis.rows import ABSENT, Format
+from s80lab.base.format import ABSENT, Format
 from s80lab.base.terminal import counted
 
 

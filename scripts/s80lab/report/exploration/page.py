@@ -13,8 +13,7 @@ from markupsafe import Markup
 
 from s80lab.analysis.comparison.contrast import transfers_pki
 from s80lab.analysis.groups import Group
-from s80lab.analysis.interval import Estimate, estimate
-from s80lab.analysis.rows import number
+from s80lab.analysis.interval import Estimate, estimate, number
 from s80lab.base import paths
 from s80lab.base.hashing import value_hash
 from s80lab.base.strict import parse_size

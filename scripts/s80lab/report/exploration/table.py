@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from itertools import combinations, groupby
 
 from s80lab.analysis.groups import Group, Run
-from s80lab.analysis.rows import ABSENT, PERCENT, THREE, Entry
+from s80lab.analysis.sections import Entry
+from s80lab.base.format import ABSENT, PERCENT, THREE
 from s80lab.base.strict import parse_size
 from s80lab.base.terminal import counted
 from s80lab.capture.error import QUANTITIES

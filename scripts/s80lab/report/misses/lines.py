@@ -17,8 +17,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from s80lab.analysis.misses.store import COUNTS, Access, Line, MissStore, number_of, requests
-from s80lab.analysis.rows import ABSENT
 from s80lab.base.errors import UserError
+from s80lab.base.format import ABSENT
 from s80lab.base.suggest import hint
 from s80lab.report.page import TEMPLATES, prose
 from s80lab.report.tables import Cell, Row, Table

@@ -16,7 +16,7 @@ from s80lab.analysis.misses.functions import UNNAMED
 from s80lab.analysis.misses.log import Log
 from s80lab.analysis.misses.names import Details, Named
 from s80lab.analysis.misses.sharing import PATTERNS, Lines, supply_of
-from s80lab.analysis.rows import ABSENT
+from s80lab.base.format import ABSENT
 from s80lab.report.figures.supply import SUPPLY
 from s80lab.report.tables import Cell, Row, Table
 

@@ -6,10 +6,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from s80lab.base.format import PERCENT, THREE, TWO
+from s80lab.base.vocabulary import texts
 from s80lab.results.metrics.cache import shares, sources
 from s80lab.results.metrics.cycles import cpi_parts, cycles, has_dimension
-from s80lab.results.metrics.registry import REGISTRY, Measurement, Value, metric, ratio
+from s80lab.results.metrics.registry import REGISTRY, Measurement, Rows, Value, each_in, metric, ratio, within
 
+POPULATION = "session"
+# The tables of the whole machine show the sessions, so the table of process classes leaves them out.
+OTHERS = {label: text for label, text in texts("class").items() if label != POPULATION}
 COUNTED = {"instructions": "instructions", "misses": "l2_misses"}
 
 
@@ -29,6 +34,8 @@ def _of_each(compute: Callable[[Measurement, str], Value]) -> Callable[[Measurem
     "share",
     "each process class's share of all instructions, of all busy cycles and of all L2 misses",
     "count of the class / count of all classes",
+    Rows("classes", PERCENT, each_in(texts("class"), "instructions"), "share of the instructions"),
+    Rows("classes", PERCENT, each_in(texts("class"), "misses"), "share of the L2 misses"),
 )
 @_of_each
 def _class_share(m: Measurement, label: str) -> Value:
@@ -43,6 +50,7 @@ def _class_share(m: Measurement, label: str) -> Value:
     "processors",
     "mean number of processors that each process class keeps busy",
     "busy_cycles of the class / (clock_hz x clock_ns)",
+    Rows("classes", TWO, texts("class"), "busy processors, on average"),
 )
 @_of_each
 def _class_processors(m: Measurement, label: str) -> Value:
@@ -55,6 +63,8 @@ def _class_processors(m: Measurement, label: str) -> Value:
     "share of the L2 misses of a process class that each miss source (memory, or another cache in M, O, E or "
     "S) serviced, by kind of access",
     "miss_source / l2_misses, by process class and kind of access",
+    Rows("sources", PERCENT, within(f"{POPULATION}.all", texts("source")), "sessions (the processes that serve users)"),
+    Rows("classes", PERCENT, each_in(OTHERS, "all.memory"), "share of the class's L2 misses serviced by memory"),
 )
 @_of_each
 def _miss_source_of(m: Measurement, label: str) -> Value:
@@ -67,6 +77,7 @@ def _miss_source_of(m: Measurement, label: str) -> Value:
     "misses per 1000 instructions",
     "L2 misses of each process class per 1000 instructions of the same class",
     "1000 x l2_misses / instructions, of the class",
+    Rows("classes", THREE, texts("class"), "L2 misses per 1000 instructions"),
 )
 @_of_each
 def _l2_mpki_of(m: Measurement, label: str) -> Value:
@@ -78,6 +89,7 @@ def _l2_mpki_of(m: Measurement, label: str) -> Value:
     "upgrades per 1000 instructions",
     "upgrades by each process class per 1000 instructions of the same class",
     "1000 x upgrades / instructions, of the class",
+    Rows("classes", THREE, texts("class"), "upgrades per 1000 instructions"),
 )
 @_of_each
 def _upgrade_pki_of(m: Measurement, label: str) -> Value:
@@ -95,6 +107,8 @@ def _per_1000(m: Measurement, statistic: str, label: str) -> float | None:
     "share",
     "E share (fills in state E, as a share of all fills) of the fills that each process class caused",
     "fills in E / fills, of the class",
+    Rows("fills", PERCENT, {POPULATION: "E share"}, "fills by sessions"),
+    Rows("classes", PERCENT, OTHERS, "E share"),
 )
 @_of_each
 def _e_share_of(m: Measurement, label: str) -> Value:
@@ -108,6 +122,7 @@ def _e_share_of(m: Measurement, label: str) -> Value:
     "silent E-to-M upgrades per E fill, for the E fills that each process class caused. The store that makes "
     "the upgrade may be of any class",
     "e_to_m / fills in E, of the class",
+    Rows("fills", PERCENT, {POPULATION: "silent E-to-M upgrades per E fill"}, "fills by sessions"),
 )
 @_of_each
 def _e_to_m_share_of(m: Measurement, label: str) -> Value:
@@ -157,6 +172,9 @@ def _entries(m: Measurement, name: str) -> Mapping[str, int] | None:
     "kernel code of each entry cause",
     "of each entry / of all entries: entry_instructions; entry_instructions x base CPI + entry_stall_cycles; "
     "entry_miss_source",
+    Rows("entries", PERCENT, each_in(texts("entry"), "instructions"), "share of the instructions"),
+    Rows("entries", PERCENT, {"soft_interrupt.cycles": "soft interrupts"}, "share of the busy cycles"),
+    Rows("entries", PERCENT, each_in(texts("entry"), "misses"), "share of the L2 misses"),
 )
 def _entry_share(m: Measurement) -> Value:
     instructions = _entries(m, "entry_instructions")
@@ -180,6 +198,7 @@ def _entry_share(m: Measurement) -> Value:
     "share of the L2 misses that each miss source (memory, or another cache in M, O, E or S) serviced, for "
     "user code and for kernel code of each entry cause",
     "entry_miss_source of the source / of all sources, by entry",
+    Rows("entries", PERCENT, each_in(texts("entry"), "memory"), "share of the cause's L2 misses serviced by memory"),
 )
 def _miss_source_in(m: Measurement) -> Value:
     if "entry_miss_source" not in m.region.header.statistics:
@@ -194,6 +213,7 @@ def _miss_source_in(m: Measurement) -> Value:
     "share",
     "each process class's share, and each kernel entry cause's share, of all upgrades",
     "entry_upgrades of the class or entry / of all",
+    Rows("entries", PERCENT, within("entry", texts("entry")), "share of the upgrades"),
 )
 def _upgrade_share(m: Measurement) -> Value:
     if "entry_upgrades" not in m.region.header.statistics:
@@ -202,7 +222,6 @@ def _upgrade_share(m: Measurement) -> Value:
     return {dim: shares(labels[dim], m.region.by("entry_upgrades", dim).tolist()) for dim in ("class", "entry")}
 
 
-POPULATION = "session"
 # Metrics of the whole machine, computed for this class alone, too.
 OF_POPULATION = (
     "l2_stall",

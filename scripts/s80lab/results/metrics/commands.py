@@ -8,9 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from s80lab.base.format import ONE, THREE, TWO
+from s80lab.base.vocabulary import texts
 from s80lab.results.metrics.cycles import cycles, has_dimension
-from s80lab.results.metrics.registry import Measurement, Value, metric, ratio
+from s80lab.results.metrics.registry import Measurement, Rows, Value, metric, ratio, within
 
+PROTOCOLS = {"imap": "IMAP", "pop3": "POP3", "smtp": "SMTP"}
 TIMES = ("mean", "p50", "p90", "p95", "p99")
 
 
@@ -74,6 +77,7 @@ def _count(commands: Sequence[Mapping[str, Any]]) -> int:
     "commands of client scripts that the server answered, per simulated second, by protocol; opening a "
     "connection does not count",
     "sum of counts / clock_ns",
+    Rows("requests", ONE, PROTOCOLS, "requests per second"),
 )
 def _request_rate(m: Measurement) -> Value:
     return {protocol: ratio(_count(commands), m.seconds) for protocol, commands in _requests(m).items()}
@@ -99,6 +103,7 @@ def _request_rate_per_client(m: Measurement) -> Value:
     "mean response time of the commands of client scripts, from sending the command to the end of its reply, "
     "by protocol; opening a connection does not count",
     "sum of count x latency_ns.mean / sum of counts",
+    Rows("requests", TWO, PROTOCOLS, "mean response time, ms"),
 )
 def _request_ms(m: Measurement) -> Value:
     return {protocol: _mean_ms(commands) for protocol, commands in _requests(m).items()}
@@ -128,6 +133,7 @@ def _queued_share(m: Measurement) -> Value:
     "busy time of each process class, divided by the answered commands of a protocol. The busy time also "
     "includes the class's work for other protocols",
     "busy_cycles of the class / clock_hz / sum of counts",
+    Rows("requests", THREE, within("imap", texts("class")), "processor time per IMAP request, ms"),
 )
 def _request_cpu_ms(m: Measurement) -> Value:
     classes = m.region.header.labels["class"] if has_dimension(m.region, "class") else ()

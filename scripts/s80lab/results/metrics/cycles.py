@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
-from s80lab.results.metrics.registry import Measurement, Value, metric, ratio
+from s80lab.base.format import FINE_PERCENT, PERCENT, THREE, TWO
+from s80lab.base.vocabulary import texts
+from s80lab.results.metrics.registry import Measurement, Rows, Value, each_in, metric, ratio
 from s80lab.results.snapshots import Delta
 
 # Services of accesses that missed the L2; their stalls are the paper's "L2 stall cycles".
 L2_MISS_SERVICES = ("memory", "cache")
 # Memory accesses of a page walk for a 4 KB page (larger pages need fewer).
 WALK_LEVELS = 4
+L2_STALLS = "stall cycles of L2 misses, by kind of access"
 
 
 def cpi_parts(region: Delta, stalls: list[int], instructions: int) -> Value:
@@ -30,6 +33,7 @@ def cpi_parts(region: Delta, stalls: list[int], instructions: int) -> Value:
     "them (L2 hit, memory, another cache, upgrade; issue: waits for the core's other thread; order: waits for a "
     "conflicting access of another processor)",
     "busy_cycles / instructions; parts: base cycles / instructions, stall_cycles of the service / instructions",
+    Rows("cpi", THREE, {"all": "CPI", "base": "base", **texts("service")}),
 )
 def _cpi(m: Measurement) -> Value:
     return cpi_parts(m.region, m.region.by("stall_cycles", "service").tolist(), m.region.total("instructions"))
@@ -40,6 +44,7 @@ def _cpi(m: Measurement) -> Value:
     "cycles per instruction",
     "cycles per instruction and its parts (base cycles, stall cycles by service), for user code and for kernel code",
     "as cpi, from the counts of each privilege",
+    Rows("cpi", THREE, each_in(texts("privilege"), "all"), "CPI by privilege"),
 )
 def _cpi_at(m: Measurement) -> Value:
     labels = m.region.header.labels["privilege"]
@@ -61,6 +66,7 @@ def _l2_miss_stalls(region: Delta, kind: str) -> int:
     "stall cycles of L2 misses of each kind of access, as a share of the stall cycles of all L2 misses. walk: "
     "misses of the page-table walker, null if the machine does not model it",
     "stall_cycles with the service memory or cache, of the kind / of all kinds",
+    Rows("cpi", PERCENT, texts("kind"), L2_STALLS),
 )
 def _l2_stall(m: Measurement) -> Value:
     kinds = m.region.header.labels["kind"]
@@ -91,6 +97,7 @@ def _walk_stall_from_memory(m: Measurement) -> Value:
     "ratio",
     "stall cycles of L2 misses by stores, divided by the stall cycles of L2 misses by loads",
     "L2 miss stall_cycles of stores / of loads",
+    Rows("cpi", TWO, "store stall cycles per load stall cycle", L2_STALLS),
 )
 def _store_to_load_stall(m: Measurement) -> Value:
     return ratio(_l2_miss_stalls(m.region, "store"), _l2_miss_stalls(m.region, "load"))
@@ -102,6 +109,7 @@ def _store_to_load_stall(m: Measurement) -> Value:
     "stall cycles of L2 misses by stores plus stall cycles of upgrades, divided by the stall cycles of L2 "
     "misses by loads",
     "(L2 miss stall_cycles of stores + stall_cycles of upgrades) / L2 miss stall_cycles of loads",
+    Rows("cpi", TWO, "store and upgrade stall cycles per load stall cycle", L2_STALLS),
 )
 def _store_to_load_stall_with_upgrades(m: Measurement) -> Value:
     stores = _l2_miss_stalls(m.region, "store") + m.region.total("stall_cycles", kind="store", service="upgrade")
@@ -122,6 +130,12 @@ def has_dimension(region: Delta, dim: str) -> bool:
     "share",
     "kernel code's share of all instructions (instructions) and of all busy cycles (cycles)",
     "instructions of kernel code / instructions; busy cycles of kernel code / busy_cycles",
+    Rows("headline", PERCENT, {"cycles": "kernel, share of the busy cycles"}),
+    Rows(
+        "instructions",
+        PERCENT,
+        {"instructions": "kernel, share of the instructions", "cycles": "kernel, share of the busy cycles"},
+    ),
 )
 def _kernel_share(m: Measurement) -> Value:
     kernel = {"privilege": "kernel"}
@@ -140,6 +154,14 @@ def _kernel_share(m: Measurement) -> Value:
     "busy and idle cycles of the machine (machine)",
     "instructions of the class loadgen / instructions; its busy cycles / busy_cycles; its busy cycles / (cores "
     "x threads x clock_ns x clock_hz)",
+    Rows(
+        "instructions",
+        FINE_PERCENT,
+        {
+            "instructions": "load generator, share of the instructions",
+            "machine": "load generator, share of the machine's cycles",
+        },
+    ),
 )
 def _loadgen_share(m: Measurement) -> Value:
     loadgen = {"class": "loadgen"}
@@ -158,6 +180,7 @@ def _loadgen_share(m: Measurement) -> Value:
     "retired instructions of each instruction class, as a share of all instructions. An instruction of the "
     "class load_store reads and writes memory",
     "instruction_class / instructions",
+    Rows("instructions", PERCENT, texts("instruction"), "instruction mix by class"),
     of_caches=False,
 )
 def _instruction_mix(m: Measurement) -> Value:
@@ -172,6 +195,12 @@ def _instruction_mix(m: Measurement) -> Value:
     "instructions in the two groups that Koka and Lipasti report, as shares of all instructions: instructions "
     "that load or store or both (loads_and_stores), and branches",
     "(load + store + load_store) / instruction_class; (conditional + unconditional branches) / instruction_class",
+    Rows(
+        "instructions",
+        PERCENT,
+        {"loads_and_stores": "loads and stores", "branches": "branches"},
+        "instruction mix, two groups",
+    ),
     of_caches=False,
 )
 def _instruction_group(m: Measurement) -> Value:

@@ -3,7 +3,7 @@
 
 stats.json: {"schema", "inputs", "region", "metrics", "batches", "sampling_intervals", "warmup", "standing"}. region
 holds the raw counts: `totals` are sums over the cores, `by_core` sums over all other dimensions, `labels` names the
-dimensions. metrics: all metrics of `registry.REGISTRY`, flattened. batches: batch means of the headline metrics.
+dimensions. metrics: all metrics of `declared.REGISTRY`, flattened. batches: batch means of the headline metrics.
 sampling_intervals: those of warm-up and region. warmup ({"verdict": "steady" | "not steady", "drift_points": {...},
 ...}) is the verdict on steady state, standing ({"verdict": "valid" | "invalid", "reasons": [...]}) that on the run.
 The file holds nothing that depends on the host or the time of day."""
@@ -17,31 +17,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from s80lab.results.metrics import (
-    cache,
-    classes,
-    commands,
-    cycles,
-    disk,
-    guest,
-    load,
-    probe,
-    queues,
-    slices,
-    stream,
-)
-from s80lab.results.metrics.registry import REGISTRY, Measurement, Metric, compute_all, markdown
+from s80lab.results.metrics.declared import REGISTRY
+from s80lab.results.metrics.registry import Measurement, Metric, compute_all, markdown
 from s80lab.results.metrics.sampling import curve
 from s80lab.results.metrics.standing import HEADLINE, headline_batches, standing
 from s80lab.results.metrics.warmup import ALLOWED_DRIFT_POINTS, NO_WARM_UP, WarmUp, judge
 from s80lab.results.run_folder import SCHEMA, STATS, RunFolder
 from s80lab.results.snapshots import Delta, Snapshots, program_of
-
-# Importing a module of metrics declares them.
-DECLARING_MODULES = (
-    *(cache, cycles, load, commands, stream, guest, disk),
-    *(slices, classes, queues, probe),
-)
 
 SIGNIFICANT_DIGITS = 9
 

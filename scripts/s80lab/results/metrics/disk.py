@@ -7,9 +7,11 @@ ticks (jiffies) of this clock.
 
 from __future__ import annotations
 
+from s80lab.base.format import ONE, PERCENT, TWO
 from s80lab.results.metrics.guest import guest_ns
-from s80lab.results.metrics.registry import Measurement, Value, metric, ratio
+from s80lab.results.metrics.registry import Measurement, Rows, Value, metric, ratio
 
+DISKS = "disks"
 _BUSY = "disk_busy_jiffies."
 
 
@@ -36,6 +38,7 @@ def _spent_ms(m: Measurement, count: int) -> float | None:
     "share",
     "share of the time during which a disk has at least one request; for each disk, and the mean over all disks (all)",
     "disk_busy_jiffies / jiffies",
+    Rows("kernel", PERCENT, {"all": "utilisation"}, DISKS),
     of_caches=False,
 )
 def _disk_utilisation(m: Measurement) -> Value:
@@ -64,6 +67,7 @@ def _disk_rate(m: Measurement) -> Value:
     "requests or KiB per transaction",
     "disk requests (reads, writes) and data transferred (kib_read, kib_written), per successful transaction",
     "disk.reads, disk.writes, disk.sectors_* / 2 / TX_END markers (good)",
+    Rows("kernel", TWO, {"reads": "reads per transaction", "writes": "writes per transaction"}, DISKS),
     of_caches=False,
 )
 def _disk_per_transaction(m: Measurement) -> Value:
@@ -82,6 +86,7 @@ def _disk_per_transaction(m: Measurement) -> Value:
     "simulated ms",
     "mean service time of a disk request, calculated from utilisation and request rate with the utilisation law",
     "disk_utilisation.all x disks / requests per simulated second",
+    Rows("kernel", TWO, "service time, ms", DISKS),
     of_caches=False,
 )
 def _disk_service_ms(m: Measurement) -> Value:
@@ -96,6 +101,7 @@ def _disk_service_ms(m: Measurement) -> Value:
     "requests",
     "mean number of requests that wait for a disk or are in service, summed over all disks",
     "(disk_ns.reads + disk_ns.writes) / (clock_ns x guest_clock_speed)",
+    Rows("kernel", ONE, "requests waiting or in service", DISKS),
     of_caches=False,
 )
 def _disk_queue(m: Measurement) -> Value:
@@ -107,6 +113,7 @@ def _disk_queue(m: Measurement) -> Value:
     "simulated ms",
     "mean response time of a disk request, from its creation to its completion, calculated with Little's law",
     "disk_queue / requests per simulated second",
+    Rows("kernel", TWO, "response time, ms", DISKS),
     of_caches=False,
 )
 def _disk_response_ms(m: Measurement) -> Value:
@@ -130,6 +137,7 @@ def _disk_ms_per_transaction(m: Measurement) -> Value:
     "share",
     "share of the idle processor time during which a task that last ran on the idle processor waits for a disk",
     "cpu_ns.iowait / (cpu_ns.iowait + cpu_ns.idle)",
+    Rows("kernel", PERCENT, "waiting for a disk, share of idle processor time", DISKS),
     of_caches=False,
 )
 def _iowait_share(m: Measurement) -> Value:

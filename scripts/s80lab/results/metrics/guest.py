@@ -8,9 +8,35 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from s80lab.base.format import ONE, PERCENT, THREE, WHOLE
 from s80lab.config.machine import clock_shift
-from s80lab.results.metrics.registry import Measurement, Value, metric, ratio
+from s80lab.results.metrics.registry import Measurement, Rows, Value, metric, ratio
 
+EVENTS = {
+    "context_switches": "context switches",
+    "migrations": "task migrations",
+    "page_faults": "page faults",
+    "page_activations": "page activations",
+    "pages_freed": "pages freed",
+    "forks": "forks",
+    "interrupt.timer": "interrupts: timer",
+    "interrupt.reschedule": "interrupts: reschedule",
+    "interrupt.call": "interrupts: function call",
+    "interrupt.device": "interrupts: devices",
+    "softirq.timer": "soft interrupts: timer",
+    "softirq.net_rx": "soft interrupts: network",
+    "softirq.sched": "soft interrupts: scheduler",
+    "softirq.rcu": "soft interrupts: RCU",
+    "softirq.tasklet": "soft interrupts: tasklet",
+}
+PROCESSES = {
+    "imap": "imap (sessions)",
+    "imap-login": "imap-login (TLS)",
+    "lmtp": "lmtp (deliveries)",
+    "smtpd": "smtpd",
+    "s80-loadgen": "load generator",
+    "kernel": "kernel threads",
+}
 _PER_TASK = {"migrations": "task_migrations."}
 _NOT_EVENTS = ("task_ns.", "task_migrations.", "waiting_ns", "cpu_ns.", "disk", "jiffies")
 
@@ -46,6 +72,7 @@ def guest_ns(m: Measurement) -> int:
     "Hz",
     "measured rate of timer interrupts, per processor and simulated second",
     "interrupt.timer / (cores x clock_ns)",
+    Rows("kernel", WHOLE, "timer interrupts per processor, Hz"),
 )
 def _tick_hz(m: Measurement) -> Value:
     ticks = m.region.guest.get("interrupt.timer")
@@ -58,6 +85,7 @@ def _tick_hz(m: Measurement) -> Value:
     "seconds of the guest's clock per simulated second. Present only if an instruction of the machine can be shorter "
     "than a nanosecond, the unit of QEMU's clock; in all other runs the guest's clock shows simulated time",
     "2^k, with the smallest k for which base_cpi / clock_hz x 2^k is at least 1 ns",
+    Rows("load", WHOLE, "guest seconds per simulated second"),
     of_caches=False,
 )
 def _guest_clock_speed(m: Measurement) -> Value:
@@ -71,6 +99,7 @@ def _guest_clock_speed(m: Measurement) -> Value:
     "events that the guest kernel counted on all processors, by type: interrupts and soft interrupts of each "
     "type, context switches, task migrations, page faults, page activations, pages freed, forks",
     "counter / clock_ns",
+    Rows("kernel", WHOLE, EVENTS, "events per simulated second, all processors"),
 )
 def _guest_rate(m: Measurement) -> Value:
     return _each(m, lambda count: ratio(count, m.seconds))
@@ -81,6 +110,7 @@ def _guest_rate(m: Measurement) -> Value:
     "events per transaction",
     "events that the guest kernel counted on all processors (as in guest_rate), per successful transaction",
     "counter / TX_END markers (good)",
+    Rows("kernel", ONE, EVENTS, "events per transaction"),
 )
 def _guest_per_transaction(m: Measurement) -> Value:
     done = m.region.total("transactions", outcome="good")
@@ -93,6 +123,7 @@ def _guest_per_transaction(m: Measurement) -> Value:
     "share of the processor time that tasks of each process name used. Only tasks that existed at the start of "
     "the run are counted; kernel: all kernel threads",
     "task_ns of the name / task_ns of all names",
+    Rows("kernel", PERCENT, PROCESSES, "processor time by process"),
     of_caches=False,
 )
 def _guest_time_share(m: Measurement) -> Value:
@@ -106,6 +137,7 @@ def _guest_time_share(m: Measurement) -> Value:
     "tasks per processor",
     "mean number of tasks per processor that are runnable but not running",
     "waiting_ns / (cores x clock_ns x guest_clock_speed)",
+    Rows("kernel", THREE, "waiting tasks per processor"),
     of_caches=False,
 )
 def _run_queue(m: Measurement) -> Value:

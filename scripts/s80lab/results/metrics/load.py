@@ -9,10 +9,12 @@ from collections.abc import Mapping
 from math import sqrt
 from typing import Any
 
+from s80lab.base.format import ONE, PERCENT, THREE, TWO, WHOLE
 from s80lab.base.histogram import quantile
-from s80lab.results.metrics.registry import Measurement, Value, metric, ratio
+from s80lab.results.metrics.registry import Measurement, Rows, Value, metric, ratio
 
 BUSY_THRESHOLD = 0.5
+MAIL_QUEUE = "envelopes in the mail transport's queue"
 
 
 def _busy_shares(m: Measurement) -> list[float]:
@@ -41,8 +43,15 @@ def _throughput(m: Measurement) -> float:
     return _completed(m.load) / load_seconds(m)
 
 
-@metric("simulated_s", "simulated s", "length of the measured region in simulated time", "clock_ns", of_caches=False)
-def _modelled_s(m: Measurement) -> Value:
+@metric(
+    "simulated_s",
+    "simulated s",
+    "length of the measured region in simulated time",
+    "clock_ns",
+    Rows("load", TWO, "simulated seconds"),
+    of_caches=False,
+)
+def _simulated_s(m: Measurement) -> Value:
     return m.seconds
 
 
@@ -51,6 +60,7 @@ def _modelled_s(m: Measurement) -> Value:
     "million instructions",
     "instructions that all cores executed in the measured region",
     "instructions",
+    Rows("load", WHOLE, "million instructions"),
     of_caches=False,
 )
 def _instructions_m(m: Measurement) -> Value:
@@ -62,6 +72,7 @@ def _instructions_m(m: Measurement) -> Value:
     "share",
     "utilisation of each core: busy cycles of the core, as a share of the cycles of all its threads",
     "busy_cycles / (threads x clock_ns x clock_hz), by core",
+    Rows("load", PERCENT, {"00": "utilisation of core 0"}),
 )
 def _busy_share(m: Measurement) -> Value:
     return {f"{core:02d}": share for core, share in enumerate(_busy_shares(m))}
@@ -72,6 +83,7 @@ def _busy_share(m: Measurement) -> Value:
     "share",
     "utilisation of the machine: busy cycles of all cores, as a share of all their cycles",
     "busy_cycles / (cores x threads x clock_ns x clock_hz)",
+    Rows("load", PERCENT, "utilisation of all cores"),
 )
 def _utilisation(m: Measurement) -> Value:
     return ratio(m.region.total("busy_cycles"), m.capacity_cycles)
@@ -83,6 +95,7 @@ def _utilisation(m: Measurement) -> Value:
     "utilisation of the server's cores, that is without the cores that the machine file reserves for the load "
     "generator",
     "mean of busy_share over the server's cores",
+    Rows("load", PERCENT, "utilisation of the server's cores"),
 )
 def _server_utilisation(m: Measurement) -> Value:
     shares = _busy_shares(m)[m.server_cores]
@@ -94,6 +107,7 @@ def _server_utilisation(m: Measurement) -> Value:
     "cores",
     "number of cores that were busy for more than half of the measured region",
     "number of cores with busy_share > 0.5",
+    Rows("load", ONE, "cores busy for more than half of the time"),
 )
 def _busy_cores(m: Measurement) -> Value:
     return sum(share > BUSY_THRESHOLD for share in _busy_shares(m))
@@ -104,6 +118,7 @@ def _busy_cores(m: Measurement) -> Value:
     "transactions per simulated second",
     "successful transactions that end in the measured region, per simulated second",
     "sum of counts / region length, from the result of the load generator; in gem5 TX_END markers (good) / clock_ns",
+    Rows("load", ONE, "throughput, transactions per second"),
 )
 def _throughput_metric(m: Measurement) -> Value:
     if m.result is not None:
@@ -118,6 +133,7 @@ def _throughput_metric(m: Measurement) -> Value:
     "simulated ms",
     "mean response time of all successful transactions",
     "response_ns_mean",
+    Rows("load", ONE, "mean response time, ms"),
     of_load=True,
 )
 def _response_ms(m: Measurement) -> Value:
@@ -129,6 +145,7 @@ def _response_ms(m: Measurement) -> Value:
     "simulated ms",
     "95th percentile of the response times of all successful transactions (upper bound of the histogram bucket)",
     "95th percentile of the sum of the histograms of all transaction types",
+    Rows("load", ONE, "95th percentile of the response time, ms"),
     of_load=True,
 )
 def _response_p95_ms(m: Measurement) -> Value:
@@ -143,6 +160,7 @@ def _response_p95_ms(m: Measurement) -> Value:
     "simulated ms",
     "mean of the think times that end in the measured region",
     "think_ns_mean",
+    Rows("load", ONE, "mean think time, ms"),
     of_caches=False,
     of_load=True,
 )
@@ -155,6 +173,7 @@ def _think_ms(m: Measurement) -> Value:
     "million instructions per transaction",
     "instructions of all cores, divided by the successful transactions",
     "instructions / TX_END markers (good)",
+    Rows("load", ONE, "million instructions per transaction"),
     of_caches=False,
 )
 def _instructions_per_transaction(m: Measurement) -> Value:
@@ -168,6 +187,7 @@ def _instructions_per_transaction(m: Measurement) -> Value:
     "the load generator and the model count the same transactions on the same clock",
     "(in_flight_mean + throughput x think_ns_mean) / clients; if no think time ended in the region, think_ms "
     "of the job replaces think_ns_mean",
+    Rows("load", THREE, "response-time law (1: holds)"),
     of_load=True,
 )
 def _interactive_law(m: Measurement) -> Value:
@@ -185,6 +205,7 @@ def _think_ns(m: Measurement) -> float:
     "measured region cut off think times. It is computed for exponential think times; with constant think "
     "times, the deviation is a third of the value",
     "sqrt(2 x (clients - in_flight_mean)) x think_ns_mean / region length / clients",
+    Rows("load", THREE, "response-time law: standard deviation by chance"),
     of_load=True,
 )
 def _interactive_law_chance(m: Measurement) -> Value:
@@ -198,6 +219,7 @@ def _interactive_law_chance(m: Measurement) -> Value:
     "Little's law: throughput x response time / mean number of clients in service. It differs slightly from 1 "
     "because the ends of the measured region cut off transactions",
     "throughput x response_ns_mean / in_flight_mean",
+    Rows("load", THREE, "Little's law, completed transactions (1: holds)"),
     of_load=True,
 )
 def _little_law(m: Measurement) -> Value:
@@ -224,6 +246,7 @@ def _client_cycles(m: Measurement) -> Value:
     "utilisation law: throughput x busy time per transaction / busy time per second. It is 1 if the load "
     "generator counts as many transactions as the markers",
     "throughput x (busy_cycles / TX_END markers) / (busy_cycles / clock_ns)",
+    Rows("load", THREE, "utilisation law (1: holds)"),
     of_load=True,
 )
 def _utilisation_law(m: Measurement) -> Value:
@@ -253,6 +276,15 @@ _BYTES = {"sent": "bytes_out", "received": "bytes_in"}
     "data that clients sent and received in the transactions that end in the measured region, per simulated "
     "second, without the overhead of TLS, TCP and IP",
     "8 x bytes_out, bytes_in or their sum / region length / 10^6",
+    Rows(
+        "load",
+        ONE,
+        {
+            "sent": "sent by the clients, Mbit/s",
+            "received": "received by the clients, Mbit/s",
+            "all": "sent and received by the clients, Mbit/s",
+        },
+    ),
     of_load=True,
 )
 def _payload_mbit(m: Measurement) -> Value:
@@ -266,6 +298,7 @@ def _payload_mbit(m: Measurement) -> Value:
     "bodies of files and pages that the clients received in the transactions that end in the measured region, "
     "per simulated second; null for protocols without HTTP bodies",
     "8 x sum of body_bytes / region length / 10^6, from the result of the load generator",
+    Rows("load", ONE, "documents and pages received, Mbit/s"),
     of_load=True,
 )
 def _body_mbit(m: Measurement) -> Value:
@@ -286,6 +319,17 @@ def _mbit(m: Measurement, key: str) -> float:
     "over the measured region (mean), at its start (begin) and at its end (end). accepted: envelopes that it "
     "accepted in the region",
     "mail_queue.mean, .begin, .end, .accepted_in_region, from the result of the load generator",
+    Rows("mail", TWO, {"mean": "mean over the region"}, MAIL_QUEUE),
+    Rows(
+        "mail",
+        WHOLE,
+        {
+            "begin": "at the start of the region",
+            "end": "at the end of the region",
+            "accepted": "accepted in the region",
+        },
+        MAIL_QUEUE,
+    ),
     of_load=True,
 )
 def _mail_queue(m: Measurement) -> Value:
@@ -304,6 +348,7 @@ def _mail_queue(m: Measurement) -> Value:
     "deliveries",
     "deliveries that the mail transfer agent postponed or refused, in the whole run including the warm-up",
     "mail_queue.put_off + mail_queue.refused",
+    Rows("mail", WHOLE, "deliveries postponed or refused, warm-up included", MAIL_QUEUE),
     of_caches=False,
     of_load=True,
 )

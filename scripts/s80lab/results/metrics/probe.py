@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+from s80lab.base.format import FINE_PERCENT, WHOLE
 from s80lab.results.metrics.cycles import cycles
-from s80lab.results.metrics.registry import Measurement, Value, metric, ratio
+from s80lab.results.metrics.registry import Measurement, Rows, Value, metric, ratio
 
 WORD = 4
 """Bytes."""
@@ -29,6 +30,7 @@ def _busy_seconds(m: Measurement) -> float:
     "data that the memory probe copied, per second of its processor time. Each copied word counts once, "
     "although it is read and written",
     "4 x batch x count of COPY / busy time of the class session",
+    Rows("probes", WHOLE, "copied, MB per second of processor time"),
 )
 def _copy_mb(m: Measurement) -> Value:
     words = _batches(m, "COPY")
@@ -41,6 +43,7 @@ def _copy_mb(m: Measurement) -> Value:
     "processor time of the memory probe per token hand-over, including the walk through the working set. PASS "
     "hands the token to another process, KEEP to the same process",
     "busy time of the class session / (batch x count of PASS and KEEP)",
+    Rows("probes", WHOLE, "token hand-over, ns of processor time"),
 )
 def _token_ns(m: Measurement) -> Value:
     batches = _batches(m, "PASS", "KEEP")
@@ -53,6 +56,12 @@ def _token_ns(m: Measurement) -> Value:
     "loads and stores of the sessions' user code that miss the L1 (l1), and those that also miss the L2 (l2), "
     "as shares of all their loads and stores",
     "l1_misses or l2_misses / accesses, loads and stores of the class session in user mode",
+    Rows(
+        "probes",
+        FINE_PERCENT,
+        {"l1": "in the L1", "l2": "in the L1 and the L2"},
+        "sessions' user-mode loads and stores that miss",
+    ),
 )
 def _data_miss_ratio(m: Measurement) -> Value:
     if "session" not in m.region.header.labels["class"]:

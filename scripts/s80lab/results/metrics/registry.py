@@ -3,7 +3,7 @@
 
 `@metric(...)` on a function declares the metric that this function computes from a Measurement. The function returns a
 number, None if the value is undefined (division by zero), or a mapping from labels to such values. Mappings are
-flattened with dots, as in `l2_mpki.user`.
+flattened with dots, as in `l2_mpki.user`. The declaration also says which rows the metric has in the report's tables.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from s80lab.base.format import Format
 from s80lab.results.snapshots import Delta
 
 Value = float | int | None | Mapping[str, "Value"]
@@ -55,9 +56,20 @@ class Measurement:
 
 
 @dataclass(frozen=True)
+class Rows:
+    """Rows of a metric in a table of the report. section: the key of the table in analysis/sections.py. text: the label
+    of the row, or the label of the row of each flattened value. head: the heading above the rows."""
+
+    section: str
+    style: Format
+    text: str | Mapping[str, str]
+    head: str = ""
+
+
+@dataclass(frozen=True)
 class Metric:
     """A declared metric. of_caches: the value depends on the content of the caches, so it needs steady state. of_load:
-    the value needs the load generator's result, so replays do not have it."""
+    the value needs the load generator's result, so replays do not have it. rows: its rows in the report."""
 
     name: str
     unit: str
@@ -65,6 +77,7 @@ class Metric:
     formula: str
     of_caches: bool
     of_load: bool
+    rows: tuple[Rows, ...]
     compute: Callable[[Measurement], Value]
 
 
@@ -72,14 +85,20 @@ REGISTRY: dict[str, Metric] = {}
 
 
 def metric(
-    name: str, unit: str, description: str, formula: str, *, of_caches: bool = True, of_load: bool = False
+    name: str,
+    unit: str,
+    description: str,
+    formula: str,
+    *rows: Rows,
+    of_caches: bool = True,
+    of_load: bool = False,
 ) -> Callable[[Callable[[Measurement], Value]], Callable[[Measurement], Value]]:
     """Declares the decorated function as the metric `name`."""
 
     def declare(compute: Callable[[Measurement], Value]) -> Callable[[Measurement], Value]:
         if name in REGISTRY:
             raise ValueError(f"metric {name} is declared twice")
-        REGISTRY[name] = Metric(name, unit, description, formula, of_caches, of_load, compute)
+        REGISTRY[name] = Metric(name, unit, description, formula, of_caches, of_load, rows, compute)
         return compute
 
     return declare
@@ -93,6 +112,16 @@ def flatten(name: str, value: Value) -> dict[str, float | int | None]:
     for label, part in value.items():
         flat.update(flatten(f"{name}.{label}", part))
     return flat
+
+
+def within(label: str, texts: Mapping[str, str]) -> dict[str, str]:
+    """The texts of rows whose values are flattened below this label: `load.M` for the label `load`."""
+    return {f"{label}.{key}": text for key, text in texts.items()}
+
+
+def each_in(texts: Mapping[str, str], last: str) -> dict[str, str]:
+    """The texts of rows whose values are this last label of each label: `user.misses` for the last label `misses`."""
+    return {f"{key}.{last}": text for key, text in texts.items()}
 
 
 def compute_all(measurement: Measurement) -> dict[str, float | int | None]:

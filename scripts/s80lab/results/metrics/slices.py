@@ -9,10 +9,14 @@ from __future__ import annotations
 
 from itertools import accumulate
 
-from s80lab.results.metrics.registry import Measurement, Value, metric, ratio
+from s80lab.base.format import FINE_PERCENT, PERCENT, THREE, WHOLE
+from s80lab.results.metrics.registry import Measurement, Rows, Value, metric, ratio
 
 # Instructions. Most slices end earlier, because a processor has used up its share of the epoch.
 LONG = (8192, 32768, 131072)
+# Headings of rows in the report.
+SLICES = "time slices, in instructions"
+ORDER = "order and epochs"
 
 
 def _by_length(m: Measurement, name: str) -> list[tuple[int, int]]:
@@ -35,6 +39,7 @@ def _quotient(m: Measurement, part: str, whole: str) -> float | None:
     "length of the time slices, rounded down to a power of two: longest, and median (half of all instructions are "
     "in time slices of this length or shorter)",
     "from slice_instructions by slice_length",
+    Rows("load", WHOLE, {"median": "median length, weighted by instructions", "longest": "longest"}, SLICES),
     of_caches=False,
 )
 def _slice_length(m: Measurement) -> Value:
@@ -52,6 +57,7 @@ def _slice_length(m: Measurement) -> Value:
     "instructions in time slices that are at least as long as the number in the metric's label, as a share of all "
     "instructions",
     "slice_instructions of this slice_length and longer ones / slice_instructions",
+    Rows("load", PERCENT, {"8192": "share of instructions in slices of 8192 or more"}, SLICES),
     of_caches=False,
 )
 def _slice_over(m: Measurement) -> Value:
@@ -72,6 +78,7 @@ def _slices_m(m: Measurement) -> Value:
     "error of the predicted shares: by how much a processor was ahead of or behind simulated time at the end of an "
     "epoch through which it ran, on average, as a share of the epoch's length",
     "epoch_error_cycles / epoch_cycles",
+    Rows("load", PERCENT, "mean error at the end of an epoch, share of the epoch", ORDER),
 )
 def _epoch_error(m: Measurement) -> Value:
     return _quotient(m, "epoch_error_cycles", "epoch_cycles")
@@ -83,6 +90,7 @@ def _epoch_error(m: Measurement) -> Value:
     "accesses that had to wait, or would have had to, for a conflicting access of another processor, because the guest "
     "executed them in this order",
     "1000 x order_waits / instructions",
+    Rows("load", THREE, "waits for a conflicting access, per 1000 instructions", ORDER),
 )
 def _order_wait_pki(m: Measurement) -> Value:
     waits = _quotient(m, "order_waits", "instructions")
@@ -95,6 +103,7 @@ def _order_wait_pki(m: Measurement) -> Value:
     "error of waits: by how much processors that poll saw a store of another processor later than on the machine, "
     "because the guest executed their polls in another order than that of simulated time",
     "wait_error_cycles / busy_cycles",
+    Rows("load", FINE_PERCENT, "error of waits by polling, share of busy cycles", ORDER),
 )
 def _wait_error(m: Measurement) -> Value:
     return _quotient(m, "wait_error_cycles", "busy_cycles")
