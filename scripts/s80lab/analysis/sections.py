@@ -132,7 +132,7 @@ SECTIONS: tuple[Section, ...] = (
         order="throughput body_mbit response_ms response_p95_ms think_ms "
         "instructions_per_transaction payload_mbit utilisation busy_share server_utilisation "
         "busy_cores interactive_law interactive_law_chance little_law utilisation_law "
-        "modelled_s instructions_m",
+        "simulated_s instructions_m",
     ),
     Section(
         "probes",
