@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.protocol.tables import NAMES
 
-from s80lab.protocol.diagram import diagram, draw, mark
+from s80lab.protocol.diagram import diagram, draw, home_diagram, mark
 from s80lab.protocol.docs import FOLDER, page
 from s80lab.protocol.murphi import murphi
 from s80lab.protocol.proof import Proof, ensure_proven, shipped_proofs
@@ -65,19 +65,27 @@ def test_protocol_page_agrees_with_the_table(name: str) -> None:
     protocol = load_protocol(find_protocol(name))
     assert (FOLDER / f"{name}.md").read_text() == page(protocol, proof_of(name)), "run `s80lab protocol docs`"
     assert mark(diagram(protocol)) in (FOLDER / f"{name}.svg").read_text(), "run `s80lab protocol docs`"
+    if protocol.home is not None:
+        assert mark(home_diagram(protocol)) in (FOLDER / f"{name}-home.svg").read_text(), "run `s80lab protocol docs`"
 
 
 def test_protocol_pages_exist_only_for_shipped_tables() -> None:
     pages = {f"{name}.{kind}" for name in NAMES for kind in ("md", "svg")}
+    pages |= {f"{name}-home.svg" for name in NAMES if load_protocol(find_protocol(name)).home is not None}
     assert {path.name for path in FOLDER.iterdir()} == pages
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_diagram_shows_all_states(name: str) -> None:
     protocol = load_protocol(find_protocol(name))
-    root = ElementTree.fromstring(draw(protocol))
-    titles = {node.findtext(f"{SVG}title") for node in root.iter(f"{SVG}g") if node.get("class") == "node"}
-    assert titles == set(protocol.states)
+    assert _nodes(draw(diagram(protocol))) == set(protocol.states)
+    if protocol.home is not None:
+        assert _nodes(draw(home_diagram(protocol))) == set(protocol.home.states)
+
+
+def _nodes(svg: str) -> set[str | None]:
+    groups = ElementTree.fromstring(svg).iter(f"{SVG}g")
+    return {node.findtext(f"{SVG}title") for node in groups if node.get("class") == "node"}
 
 
 def test_diagram_marks_remote_events_and_permissions() -> None:
@@ -94,4 +102,4 @@ def test_diagram_marks_remote_events_and_permissions() -> None:
 def test_absent_graphviz_is_refused_with_the_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(Exception, match="dot, which draws state diagrams, is not on PATH: install the Debian package"):
-        draw(load_protocol(find_protocol("msi")))
+        draw(diagram(load_protocol(find_protocol("msi"))))

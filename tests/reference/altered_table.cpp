@@ -26,8 +26,8 @@ public:
                 }
                 if (cell.met != 0 && event == "evict") {
                     flip("own", event, state, "writeback");
-                    if (sharing_decides()) {
-                        flip("own", event, state, "leaves_shared");
+                    if (cell.put && !cell.writeback && table_.put_row(state) == "put.owner") {
+                        flip("own", event, state, "put");
                     }
                 }
             }
@@ -45,12 +45,6 @@ public:
     }
 
 private:
-    /// Whether a read fills in another state when copies remain.
-    bool sharing_decides() const {
-        const OwnCell& load = table_.own.at("load").at(table_.invalid);
-        return load.next_alone != load.next_shared;
-    }
-
     void next_states(const std::string& side, const std::string& event, const std::string& state) {
         for (const char* key : {"next", "alone", "shared", "gives"}) {
             const auto old = file_[side][event][state][key].value<std::string>();

@@ -76,7 +76,7 @@ Hierarchy::Service Hierarchy::found(unsigned core, const Access& access, Block& 
     std::string next = cell.next_alone;
     if (!cell.bus.empty()) {
         count(Count::upgrades, core, access) += 1;
-        const Answer answer = ask(core, cell.bus, block.line);
+        const Answer answer = ask(core, cell.bus, access.kind, block.line);
         if (cell.bus == "rfo" && answer.supplier) {  // it asks for data that it has, and gets them
             count(Count::interventions, answer.supplier->core) += 1;
         }
@@ -94,7 +94,7 @@ Hierarchy::Service Hierarchy::found(unsigned core, const Access& access, Block& 
 
 std::pair<Hierarchy::Service, Block> Hierarchy::missed(unsigned core, const Access& access) {
     const OwnCell& cell = table_.own_cell(own_event(access.kind), table_.invalid);
-    const Answer answer = ask(core, cell.bus, access.line);
+    const Answer answer = ask(core, cell.bus, access.kind, access.line);
     Block block;
     block.line = access.line;
     block.state = answer.shared ? cell.next_shared : cell.next_alone;
@@ -122,8 +122,9 @@ std::pair<Hierarchy::Service, Block> Hierarchy::missed(unsigned core, const Acce
 void Hierarchy::evicted(unsigned core, const Block& block) {
     count(Count::l2_evictions, core) += 1;
     const OwnCell& cell = table_.own_cell("evict", block.state);
-    if (cell.leaves_shared) {
-        believed_shared_.insert(block.line);
+    if (cell.put && !table_.absent.empty()) {
+        at_home(table_.home_cell(table_.put_row(block.state), home_state(block.line)), block.line,
+                others_hold(core, block.line), cell.writeback);
     }
     if (cell.writeback) {
         count(Count::l2_writebacks, core) += 1;
@@ -136,8 +137,9 @@ void Hierarchy::evicted(unsigned core, const Block& block) {
 }
 
 /// Every other core that holds the line snoops the request.
-Hierarchy::Answer Hierarchy::ask(unsigned core, const std::string& request, Line line) {
+Hierarchy::Answer Hierarchy::ask(unsigned core, const std::string& request, Kind kind, Line line) {
     Answer answer;
+    bool written_back = false;
     for (unsigned other = 0; other < machine_.cores; ++other) {
         Block* const block = other == core ? nullptr : held(other, line);
         if (block == nullptr) {
@@ -152,6 +154,7 @@ Hierarchy::Answer Hierarchy::ask(unsigned core, const std::string& request, Line
         if (cell.writeback) {
             count(Count::l2_writebacks, other) += 1;
             memory_[line] = block->value;
+            written_back = true;
         }
         const bool leaves = cell.next == table_.invalid;
         if (block->e_since_fill && !counts_as_e(cell.next)) {
@@ -168,12 +171,27 @@ Hierarchy::Answer Hierarchy::ask(unsigned core, const std::string& request, Line
             state_changed(other, *block);
         }
     }
-    if (request == "read") {
-        answer.shared = answer.shared || believed_shared_.contains(line);
-    } else {
-        believed_shared_.erase(line);
+    if (!table_.absent.empty()) {
+        const bool fetch = request == "read" && kind == Kind::ifetch;
+        const HomeCell& cell = table_.home_cell(fetch ? "fetch" : request, home_state(line));
+        at_home(cell, line, answer.shared, written_back);
+        answer.shared = answer.shared || cell.grants_shared;
     }
     return answer;
+}
+
+void Hierarchy::at_home(const HomeCell& cell, Line line, bool others_keep, bool written_back) {
+    home_[line] = others_keep ? (written_back ? cell.shared_dirty : cell.shared_clean)
+                              : (written_back ? cell.alone_dirty : cell.alone_clean);
+}
+
+bool Hierarchy::others_hold(unsigned core, Line line) {
+    for (unsigned other = 0; other < machine_.cores; ++other) {
+        if (other != core && held(other, line) != nullptr) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void Hierarchy::check_single_writer(Line line) {

@@ -116,7 +116,11 @@ private:
         bool shared = false;
         std::optional<Supplier> supplier;
     };
-    Answer ask(unsigned core, const std::string& request, Line line);
+    Answer ask(unsigned core, const std::string& request, Kind kind, Line line);
+    /// The home's state changes.
+    void at_home(const HomeCell& cell, Line line, bool others_keep, bool written_back);
+    const std::string& home_state(Line line) { return home_.try_emplace(line, table_.absent).first->second; }
+    bool others_hold(unsigned core, Line line);
     bool counts_as_e(const std::string& state) const { return table_.facts.at(state).counts_as == "E"; }
     void check_single_writer(Line line);
     std::uint64_t& count(Count which, unsigned core) { return counts_.at(which, {core, 0, 0, 0, 0}); }
@@ -130,7 +134,7 @@ private:
     const Table& table_;
     Counts counts_;
     std::map<Line, std::uint64_t> memory_;
-    std::set<Line> believed_shared_;  ///< memory takes it that copies remain (leaves_shared)
+    std::map<Line, std::string> home_;  ///< the state of each line at home
     std::map<Line, std::uint64_t> last_stored_;
     std::uint64_t stores_ = 0;
 };

@@ -16,7 +16,7 @@ OwnCell read_own(const toml::table& cell) {
     read.next_alone = cell["alone"].value_or(next);
     read.next_shared = cell["shared"].value_or(next);
     read.writeback = cell["writeback"].value_or(false);
-    read.leaves_shared = cell["leaves_shared"].value_or(false);
+    read.put = read.writeback || cell["put"].value_or(false);
     return read;
 }
 
@@ -27,6 +27,20 @@ RemoteCell read_remote(const toml::table& cell) {
     read.supply = cell["supply"].value_or(false);
     read.writeback = cell["writeback"].value_or(false);
     read.gives = cell["gives"].value_or(std::string());
+    return read;
+}
+
+HomeCell read_home(const toml::table& cell) {
+    HomeCell read;
+    read.possible = !cell.contains("impossible");
+    const auto next = cell["next"].value_or(std::string());
+    const auto clean = cell["clean"].value_or(next);
+    const auto dirty = cell["dirty"].value_or(next);
+    read.alone_clean = cell["alone"].value_or(clean);
+    read.alone_dirty = cell["alone"].value_or(dirty);
+    read.shared_clean = cell["shared"].value_or(clean);
+    read.shared_dirty = cell["shared"].value_or(dirty);
+    read.grants_shared = cell.contains("grants");
     return read;
 }
 
@@ -42,6 +56,37 @@ std::vector<std::string> in_file_order(const toml::table& table) {
         names.push_back(name);
     }
     return names;
+}
+
+void read_home_row(Table& table, const std::string& event, const toml::table& cells) {
+    for (const auto& [state, cell] : cells) {
+        table.home[event][std::string(state.str())] = read_home(*cell.as_table());
+    }
+}
+
+void read_home_rows(const toml::table& file, Table& table) {
+    const auto* home = file["home"].as_table();
+    if (home == nullptr) {
+        return;
+    }
+    for (const auto& [name, state] : *(*home)["states"].as_table()) {
+        if ((*state.as_table())["copies"].value_or(std::string()) == "none") {
+            table.absent = std::string(name.str());
+        }
+    }
+    for (const char* event : {"read", "rfo", "upgrade"}) {
+        if (const auto* cells = (*home)[event].as_table()) {
+            read_home_row(table, event, *cells);
+        }
+    }
+    for (const char* giver : {"sharer", "exclusive", "owner"}) {
+        if (const auto* cells = (*home)["put"][giver].as_table()) {
+            read_home_row(table, std::string("put.") + giver, *cells);
+        }
+    }
+    if (const auto* cells = (*home)["fetch"].as_table()) {
+        read_home_row(table, "fetch", *cells);
+    }
 }
 
 template <typename Cell>
@@ -77,11 +122,15 @@ Table Table::read(const std::string& path) {
         }
     }
     for (const auto& [request, cells] : *file["remote"].as_table()) {
+        if (request == "recall") {
+            continue;  // a home without last-level cache or bounded directory recalls nothing
+        }
         for (const auto& [state, cell] : *cells.as_table()) {
             table.remote[std::string(request.str())][std::string(state.str())] =
                 read_remote(*cell.as_table());
         }
     }
+    read_home_rows(file, table);
     return table;
 }
 
@@ -91,6 +140,15 @@ const OwnCell& Table::own_cell(const std::string& event, const std::string& stat
 
 const RemoteCell& Table::remote_cell(const std::string& request, const std::string& state) const {
     return possible(remote, "remote", request, state);
+}
+
+const HomeCell& Table::home_cell(const std::string& event, const std::string& state) const {
+    return possible(home, "home", event == "fetch" && home.count(event) == 0 ? "read" : event, state);
+}
+
+std::string Table::put_row(const std::string& state) const {
+    const std::string& as = facts.at(state).counts_as;
+    return as == "S" ? "put.sharer" : as == "O" ? "put.owner" : "put.exclusive";
 }
 
 std::vector<std::string> Table::unmet() const {
@@ -106,6 +164,13 @@ std::vector<std::string> Table::unmet() const {
         for (const auto& [state, cell] : cells) {
             if (cell.possible && cell.met == 0 && state != invalid) {
                 names.push_back("remote." + request + " " + state);
+            }
+        }
+    }
+    for (const auto& [event, cells] : home) {
+        for (const auto& [state, cell] : cells) {
+            if (cell.possible && cell.met == 0) {
+                names.push_back("home." + event + " " + state);
             }
         }
     }

@@ -21,8 +21,7 @@ struct OwnCell {
     std::string bus;                ///< "read", "rfo", "upgrade", or empty
     std::string next_alone, next_shared;
     bool writeback = false;
-    bool leaves_shared =
-        false;  ///< evict: memory takes it that copies remain, until the next request to store
+    bool put = false;  ///< evict: the home learns of it
 };
 
 struct RemoteCell {
@@ -32,6 +31,14 @@ struct RemoteCell {
     bool supply = false;
     bool writeback = false;
     std::string gives;  ///< empty: the requester's own cell says what it fills in
+};
+
+/// What a home does; of a home without a last-level cache.
+struct HomeCell {
+    bool possible = false;
+    mutable std::uint64_t met = 0;
+    std::string alone_clean, alone_dirty, shared_clean, shared_dirty;  ///< the next state
+    bool grants_shared = false;
 };
 
 /// The textbook name of a state, and what its holder may do.
@@ -49,6 +56,8 @@ struct Table {
     std::string invalid;                                              ///< the one state that cannot be read
     std::map<std::string, std::map<std::string, OwnCell>> own;        ///< event -> state -> cell
     std::map<std::string, std::map<std::string, RemoteCell>> remote;  ///< request -> state -> cell
+    std::map<std::string, std::map<std::string, HomeCell>> home;      ///< event -> home state -> cell
+    std::string absent;  ///< the home's state of a line that it knows nothing of; empty: there is no [home]
 
     /// Throws std::runtime_error when there is no such file or it is not TOML.
     static Table read(const std::string& path);
@@ -56,6 +65,9 @@ struct Table {
     /// The cell of an event; throws Unsound when the table says that it cannot happen.
     const OwnCell& own_cell(const std::string& event, const std::string& state) const;
     const RemoteCell& remote_cell(const std::string& request, const std::string& state) const;
+    const HomeCell& home_cell(const std::string& event, const std::string& state) const;
+    /// The row of a put from this state: put.sharer, put.exclusive or put.owner.
+    std::string put_row(const std::string& state) const;
     /// The cells that could be met and were not. An absent block is not asked by others: its cells do not
     /// count.
     std::vector<std::string> unmet() const;

@@ -64,12 +64,57 @@ def diagram(protocol: Protocol) -> str:
     return "\n".join([*lines, "}"]) + "\n"
 
 
-def draw(protocol: Protocol) -> str:
-    """The SVG, with the hash of its graph in a comment. UserError if graphviz is missing."""
+# Fill and border of a home state: clean data, dirty data, no data.
+HOME_COLOURS = {"clean": ("#c9dcf5", "#2b5c9e"), "dirty": ("#f6c9bd", "#a8442a"), "none": ("#eeeeee", "#777777")}
+
+
+def home_diagram(protocol: Protocol) -> str:
+    """The graph of the home's states in dot's language, without events that change no state."""
+    home = protocol.home
+    assert home is not None
+    lines = [
+        f'digraph "{protocol.name}-home" {{',
+        f'  graph [nodesep=0.5, ranksep=0.9, labelloc=b, fontname="{FONT}", fontsize=11, label=<{_home_legend()}>];',
+        f'  node [shape=box, style="filled,rounded", penwidth=1.6, fontname="{FONT}"];',
+        f'  edge [fontname="{FONT}", fontsize=11, arrowsize=0.7];',
+        f"  {{ rank=min; {home.absent} }}",
+    ]
+    for name, state in home.states.items():
+        fill, border = HOME_COLOURS[("dirty" if state.dirty else "clean") if state.data else "none"]
+        sides = {"none": 1, "one": 1, "any": 2}[state.copies]
+        text = name if state.copies == "none" else f"{name}\\n{state.copies}"
+        lines.append(f'  {name} [label="{text}", fillcolor="{fill}", color="{border}", peripheries={sides}];')
+    edges: dict[tuple[str, str, bool], list[str]] = {}
+    for row, cells in home.rows():
+        event = row.removeprefix("home.").replace(".", " ")
+        loss = not row.startswith(("home.read", "home.fetch", "home.rfo", "home.upgrade"))
+        for start, cell in cells.items():
+            for key, end in cell.ends():
+                label = event if key == "next" else f"{event}, {key}"
+                if end != start:
+                    edges.setdefault((start, end, loss), []).append(label)
+    for (start, end, loss), labels in edges.items():
+        text = "".join(f" {label}\\l" for label in labels)
+        lines.append(f'  {start} -> {end} [label="{text}", {REMOTE_EDGE if loss else OWN_EDGE}];')
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _home_legend() -> str:
+    names = {"clean": "clean data", "dirty": "dirty data", "none": "no data"}
+    boxes = "".join(f'<td bgcolor="{HOME_COLOURS[one][0]}"> {name} </td>' for one, name in names.items())
+    rows = (
+        "solid: a request of a core; one, any: the private copies that may exist",
+        '<font color="#6a4c93">dashed: a private copy, a way or an entry goes</font>',
+        f'<table border="0" cellspacing="4"><tr>{boxes}</tr></table>',
+    )
+    return '<table border="0">' + "".join(f"<tr><td>{row}</td></tr>" for row in rows) + "</table>"
+
+
+def draw(graph: str) -> str:
+    """The SVG of a graph, with the hash of its graph in a comment. UserError if graphviz is missing."""
     dot = shutil.which("dot")
     if dot is None:
         raise UserError("dot, which draws state diagrams, is not on PATH: install the Debian package graphviz")
-    graph = diagram(protocol)
     done = subprocess.run([dot, "-Tsvg"], input=graph, capture_output=True, text=True)
     if done.returncode:
         raise UserError(f"dot failed: {done.stderr.strip().splitlines()[0]}")
@@ -89,7 +134,7 @@ def mark(graph: str) -> str:
 def write_svg(protocol: Protocol, file: Path) -> None:
     """Draws into `file`. An error leaves an existing file unchanged."""
     with whole(file) as partial:
-        partial.write_text(draw(protocol), encoding="utf-8")
+        partial.write_text(draw(diagram(protocol)), encoding="utf-8")
 
 
 def _edges(protocol: Protocol) -> dict[tuple[str, str, bool], list[str]]:
@@ -134,6 +179,10 @@ def _remote(protocol: Protocol) -> Iterator[Move]:
             if cell.possible:
                 does = [word for word, done in (("supply", cell.supply), ("writeback", cell.writeback)) if done]
                 yield Move(name, cell.after, True, bus, " + ".join(does))
+    for name in protocol.present:
+        recalled = (protocol.remote.recall or {}).get(name)
+        if recalled is not None and recalled.possible:
+            yield Move(name, recalled.after, True, "recall", "writeback" if recalled.writeback else "")
 
 
 def _legend(protocol: Protocol) -> str:

@@ -11,10 +11,10 @@ from pathlib import Path
 from s80lab.base import paths
 from s80lab.base.files import write_file
 from s80lab.base.suggest import names
-from s80lab.protocol.diagram import draw
+from s80lab.protocol.diagram import diagram, draw, home_diagram
 from s80lab.protocol.proof import RECORD, Proof, ensure_proven
-from s80lab.protocol.show import permissions, roles, state_table, superscript
-from s80lab.protocol.table import Protocol, find_protocol, load_protocol
+from s80lab.protocol.show import home_facts, home_table, permissions, roles, state_table, superscript
+from s80lab.protocol.table import HomeRows, Protocol, find_protocol, load_protocol
 
 FOLDER = paths.HOME / "docs" / "reference" / "protocols"
 WIDTH = 110
@@ -31,7 +31,9 @@ def write_pages(folder: Path = FOLDER) -> Iterator[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     for path in known():
         protocol = load_protocol(path)
-        texts = {".md": page(protocol, ensure_proven(path)), ".svg": draw(protocol)}
+        texts = {".md": page(protocol, ensure_proven(path)), ".svg": draw(diagram(protocol))}
+        if protocol.home is not None:
+            texts["-home.svg"] = draw(home_diagram(protocol))
         for suffix, text in texts.items():
             final = folder / f"{path.stem}{suffix}"
             write_file(final, text)
@@ -60,6 +62,7 @@ def page(protocol: Protocol, proof: Proof) -> str:
             "",
             *_states(protocol),
             *_cells(protocol),
+            *(_home(protocol, protocol.home) if protocol.home is not None else []),
             *_coexistence(protocol, proof),
         ]
     )
@@ -71,10 +74,43 @@ def _facts(protocol: Protocol, proof: Proof) -> Iterator[str]:
     if protocol.source:
         yield textwrap.fill(f"- Source: {' '.join(protocol.source.split())}", WIDTH, subsequent_indent="  ")
     yield f"- L2 organisation: {protocol.l2_inclusion or 'inclusive or exclusive'}"
+    if protocol.home is not None:
+        yield f"- Home: {_kind(protocol.home)}"
     yield (
         f"- Proof: with {proof.caches} caches, all [invariants](../protocols.md#invariants) hold in all "
         f"{proof.states} reachable states"
     )
+
+
+def _kind(home: HomeRows) -> str:
+    kind = f"{home.inclusion} last-level cache" if home.has_llc else "directory without last-level cache"
+    return kind + (", directory with recalls" if home.recall is not None else "")
+
+
+def _home(protocol: Protocol, home: HomeRows) -> list[str]:
+    rows = [
+        [f"**{name}**", info.description, *home_facts(home, name).split(" | ")] for name, info in home.states.items()
+    ]
+    content = home_table(home)
+    events = [
+        [f"**{column}**", *(cells[number] for _, cells in content.rows)]
+        for number, column in enumerate(content.columns)
+    ]
+    notes = [f"- —{superscript(number)} impossible: {reason}" for number, reason in enumerate(content.reasons, start=1)]
+    return [
+        "## Home",
+        "The states of a block at home, and what the home does at each event. The page on protocols explains the",
+        "[rows and keys](../protocols.md#home).",
+        "",
+        f"![State diagram of the home of {protocol.name}]({protocol.name}-home.svg)",
+        "",
+        *_table(["state", "meaning", "last-level cache", "private copies"], rows),
+        "",
+        *_table(["event", *(name for name, _ in content.rows)], events),
+        "",
+        *notes,
+        "",
+    ]
 
 
 def _states(protocol: Protocol) -> list[str]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from s80lab.protocol.table import ACCESSES, BUS, Access, AccessCell, Protocol
+from s80lab.protocol.table import ACCESSES, BUS, GIVERS, Access, AccessCell, HomeRows, Protocol
 
 ONE_WRITER = "single writer or multiple readers (SWMR)"
 ONE_OWNER = "at most one owner"
@@ -15,21 +15,33 @@ NOT_LOST = "memory or an owner holds the last write"
 POSSIBLE = "an impossible cell is never reached"
 STORE_WRITES = "a store ends in a writable state"
 HIT_SILENT = "an access that the L1 absorbs has no effect"
+DECLARED = "home: only the declared copies exist"
+CURRENT = "home: a block that the last-level cache would supply is the last write"
+CLEAN = "home: a clean block equals memory"
+RECALLED = "home: a recall leaves no copy"
 
 MEANING = {
     ONE_WRITER: "While a core may store without a bus request, no other core holds a copy.",
     ONE_OWNER: "At most one cache owns the block: its state counts as M or O, or its eviction writes back.",
     LAST_WRITE: "Each readable copy holds the last value stored, whichever core stored it.",
-    NOT_LOST: "Memory or an owner holds the last value stored, so no eviction loses it.",
+    NOT_LOST: "Memory, an owner or a dirty block of the last-level cache holds the last value stored, so no eviction "
+    "loses it.",
     POSSIBLE: "No sequence of events reaches a cell that the table marks as impossible.",
     STORE_WRITES: "After a store the core may store again without a bus request: its L1 absorbs the following stores.",
     HIT_SILENT: "A load or fetch of a readable block, and a store to a writable one, keep the state and send no bus "
     "request: the L1s absorb most of these accesses, and the protocol does not see them.",
+    DECLARED: "While the home is in a state with `copies` = none, no private cache holds the block; with `copies` = "
+    "one, at most one does. If all states with copies have data, the last-level cache is therefore inclusive.",
+    CURRENT: "If the last-level cache would supply the next read, its block is the last value stored.",
+    CLEAN: "A block of the last-level cache in a state that is not dirty equals memory while no private cache owns it.",
+    RECALLED: "After a recall no private cache holds the block.",
 }
 
 
 NAMES = tuple(MEANING)
 """The names of all invariants."""
+HOME_LAWS = (DECLARED, CURRENT, CLEAN, RECALLED)
+"""The invariants that concern only tables with [home]."""
 
 
 @dataclass(frozen=True)
@@ -44,13 +56,14 @@ class Fault:
 class Snapshot:
     """One block at one moment: state and value in each core's cache, the value in memory, and the last value stored.
 
-    The value of a core without a copy has no meaning.
+    The value of a core without a copy has no meaning. home: state and value at the home; None if there is no [home].
     """
 
     states: list[str]
     values: list[int]
     memory: int
     last_write: int
+    home: tuple[str, int] | None = None
 
 
 def state_faults(protocol: Protocol, shot: Snapshot) -> Iterator[Fault]:
@@ -71,9 +84,36 @@ def state_faults(protocol: Protocol, shot: Snapshot) -> Iterator[Fault]:
         if shot.values[core] != last:
             yield stale_read(core, state, shot)
             break
-    if shot.memory != last and not any(shot.values[core] == last for core, _ in owners):
-        sentence = f"the last value stored is {last}, but memory holds {shot.memory} and no owner holds {last}"
+    kept = protocol.home is not None and shot.home is not None and protocol.home.states[shot.home[0]].dirty
+    kept = kept and shot.home is not None and shot.home[1] == last
+    if shot.memory != last and not kept and not any(shot.values[core] == last for core, _ in owners):
+        home = "" if protocol.home is None else f", the home ({_shown(protocol, shot)}) has no dirty block with {last}"
+        sentence = f"the last value stored is {last}, but memory holds {shot.memory}{home} and no owner holds {last}"
         yield Fault(NOT_LOST, sentence)
+    if protocol.home is not None and shot.home is not None:
+        yield from _home_faults(protocol, protocol.home, shot, *shot.home)
+
+
+def _shown(protocol: Protocol, shot: Snapshot) -> str:
+    assert protocol.home is not None and shot.home is not None
+    state, value = shot.home
+    return f"{state} {value}" if protocol.home.states[state].data else state
+
+
+def _home_faults(protocol: Protocol, home: HomeRows, shot: Snapshot, state: str, value: int) -> Iterator[Fault]:
+    info = home.states[state]
+    holders = [core for core, held in enumerate(shot.states) if held != protocol.invalid]
+    if len(holders) > {"none": 0, "one": 1, "any": len(shot.states)}[info.copies]:
+        who = " and ".join(f"core {core} ({shot.states[core]})" for core in holders)
+        yield Fault(DECLARED, f"the home's state {state} has copies = {info.copies}, but {who} hold the block")
+    cell = home.read[state]
+    supplied = any(protocol.remote.read[shot.states[core]].supply for core in holders)
+    if cell.possible and cell.supply and (cell.first or not supplied) and value != shot.last_write:
+        sentence = f"the home ({state}) would supply {value} to a read, but the last value stored is {shot.last_write}"
+        yield Fault(CURRENT, sentence)
+    owned = any(shot.states[core] in protocol.owners for core in holders)
+    if info.data and not info.dirty and not owned and value != shot.memory:
+        yield Fault(CLEAN, f"the home's state {state} is not dirty, but it holds {value} and memory {shot.memory}")
 
 
 def stale_read(core: int, state: str, shot: Snapshot) -> Fault:
@@ -82,13 +122,18 @@ def stale_read(core: int, state: str, shot: Snapshot) -> Fault:
     return Fault(LAST_WRITE, sentence)
 
 
-def cell_fault(protocol: Protocol, place: str, core: int, states: Sequence[str]) -> Fault:
+def cell_fault(protocol: Protocol, place: str, core: int | None, states: Sequence[str]) -> Fault:
     """The violation of the faulty cell at `place` (`cell_faults`), with the cores that reached it.
 
-    core: the core with the event. states: the state of the block in each core.
+    core: the core with the event, or none if the home has it. states: the state of the block in each core.
     """
     fault = cell_faults(protocol)[place]
     side, event, state, *_ = place.split(".")
+    if side == "home":
+        cell = ".".join(place.split(".")[: 4 if event == "put" else 3])
+        return Fault(fault.law, f"the home (cell {cell}): {fault.sentence}")
+    if event == "recall":
+        return Fault(fault.law, f"the home recalls a copy in {state} (cell remote.recall.{state}): {fault.sentence}")
     who = f"core {core}"
     if side == "remote":
         other = next(c for c, held in enumerate(states) if held == state and c != core)
@@ -102,7 +147,8 @@ def cell_faults(protocol: Protocol) -> dict[str, Fault]:
     A place is a cell (`own.load.S`: every event there violates the invariant), a cell's next state (`own.store.I.next`,
     `.alone`, `.shared`, `remote.rfo.M.gives`), or the data that a store modifies (`.filled`).
     """
-    return dict([*_filled(protocol), *_impossible(protocol), *_absorbed(protocol), *_stores(protocol)])
+    faults = [_filled(protocol), _impossible(protocol), _absorbed(protocol), _stores(protocol), _home(protocol)]
+    return dict(fault for kind in faults for fault in kind)
 
 
 def _filled(protocol: Protocol) -> Iterator[tuple[str, Fault]]:
@@ -116,6 +162,28 @@ def _impossible(protocol: Protocol) -> Iterator[tuple[str, Fault]]:
         for state, cell in cells.items():
             if cell.impossible:
                 yield f"{row}.{state}", Fault(POSSIBLE, f"the table marks this cell as impossible: {cell.impossible}")
+
+
+def _home(protocol: Protocol) -> Iterator[tuple[str, Fault]]:
+    for state, recalled in (protocol.remote.recall or {}).items():
+        if recalled.possible and recalled.after != protocol.invalid:
+            yield f"remote.recall.{state}.next", Fault(RECALLED, f"the copy stays, in {recalled.after}")
+    home = protocol.home
+    if home is None:
+        return
+    for row, cells in home.rows():
+        for state, cell in cells.items():
+            if cell.impossible:
+                yield f"{row}.{state}", Fault(POSSIBLE, f"the table marks this cell as impossible: {cell.impossible}")
+    for giver in GIVERS:
+        for state, info in home.states.items():
+            if not info.tracked:
+                sentence = f"a private cache gives up the block ({giver}), but {state} has copies = none"
+                yield f"home.put.{giver}.{state}", Fault(DECLARED, sentence)
+    for state, rfo in home.rfo.items():
+        if rfo.gives and not protocol.states[rfo.gives].writable:
+            sentence = f"the home hands over {rfo.gives} for a store, but {rfo.gives} is not writable"
+            yield f"home.rfo.{state}.gives", Fault(STORE_WRITES, sentence)
 
 
 def _absorbed(protocol: Protocol) -> Iterator[tuple[str, Fault]]:

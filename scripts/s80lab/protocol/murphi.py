@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations_with_replacement
 
+from s80lab.protocol import murphi_home
 from s80lab.protocol.laws import LAST_WRITE, NOT_LOST, ONE_OWNER, ONE_WRITER, cell_faults
 from s80lab.protocol.table import ACCESSES, BUS, Access, AccessCell, EvictCell, Protocol, RemoteCell
 
@@ -33,11 +34,14 @@ def murphi(protocol: Protocol, caches: int) -> str:
                 HEADER.format(name=protocol.name),
                 _declarations(protocol, caches),
                 _functions(protocol),
+                *([murphi_home.functions(protocol, protocol.home)] if protocol.home else []),
                 _snoop(protocol),
                 _start(protocol),
                 *_access_rules(protocol),
                 *_evict_rules(protocol),
+                *(murphi_home.rules(protocol, protocol.home) if protocol.home else []),
                 _invariants(protocol),
+                *([murphi_home.invariants(protocol, protocol.home)] if protocol.home else []),
                 _coexistence(protocol),
             ]
         )
@@ -71,13 +75,15 @@ def coverable(protocol: Protocol) -> list[str]:
     for bus in BUS:
         row = protocol.remote_row(bus)
         places += [f"remote.{bus}.{name}" for name in protocol.present if row[name].possible]
+    if protocol.remote.recall is not None:
+        places += [f"remote.recall.{name}" for name in protocol.present if protocol.remote.recall[name].possible]
+    if protocol.home is not None:
+        places += murphi_home.coverable_at_home(protocol.home)
     return places
 
 
 def _declarations(protocol: Protocol, caches: int) -> str:
-    memory = (
-        "\n  remembers: boolean;  -- the directory assumes sharers (leaves_shared)" if protocol.leaves_shared else ""
-    )
+    home = f"\n{murphi_home.declarations(protocol.home)}" if protocol.home else ""
     return f"""\
 const
   CORES: {caches};
@@ -86,20 +92,21 @@ type
   Core: 0 .. CORES - 1;
   Value: 0 .. VALUES - 1;
   Change: 1 .. VALUES - 1;
-  Request: enum {{ {", ".join(f"bus_{bus}" for bus in BUS)} }};
+  Request: enum {{ {", ".join(f"bus_{name}" for name, _, _ in murphi_home.requests(protocol))} }};
   State: enum {{ {", ".join(state(name) for name in protocol.states)} }};
 var
   cache: array [Core] of record state: State; value: Value; end;
   memory: Value;
-  last_write: Value;  -- what a read must return{memory}"""
+  last_write: Value;  -- what a read must return{home}"""
 
 
 def _functions(protocol: Protocol) -> str:
     order = "\n".join(f"    case {state(name)}: return {place};" for place, name in enumerate(protocol.states))
     suppliers = []
-    for bus in BUS:
+    for request, bus, _ in murphi_home.requests(protocol):
         names = [name for name in protocol.present if protocol.remote_row(bus)[name].supply]
-        suppliers.append(f"    case bus_{bus}: return {_any_of('s', names)};")
+        suppliers.append(f"    case bus_{request}: return {_any_of('s', names)};")
+    first = "".join(f"\n  {line}" for line in murphi_home.first(protocol, protocol.home)) if protocol.home else ""
     return f"""\
 -- Priority of a state as supplier: the first state of the table supplies.
 function order(s: State): 0 .. {len(protocol.states)};
@@ -118,7 +125,7 @@ end;
 
 -- Whether `supplier` may supply the block to `core`. supplier = core: memory supplies, because no cache does.
 function answers(core: Core; supplier: Core; request: Request): boolean;
-begin
+begin{first}
   if supplier != core & !supplies(request, cache[supplier].state) then return false; end;
   for other: Core do
     if other != core & supplies(request, cache[other].state) then
@@ -142,31 +149,37 @@ begin return {_any_of("s", protocol.owners)}; end;"""
 
 def _snoop(protocol: Protocol) -> str:
     faults = cell_faults(protocol)
+    requests, homed = murphi_home.requests(protocol), protocol.home is not None
     impossible, cells, gives = [], [], []
     for bus in BUS:
         row = protocol.remote_row(bus)
         places = {name: f"remote.{bus}.{name}" for name in protocol.present}
+        case = f"      case {', '.join(f'bus_{name}' for name, row, _ in requests if row == bus)}:"
         wrong = [f'        case {state(n)}: error "{p}";' for n, p in places.items() if not row[n].possible]
-        impossible += _switch(f"      case bus_{bus}:", "cache[other].state", wrong, "        ")
-        right = [line for n, p in places.items() if row[n].possible for line in _remote_cell(p, n, row[n])]
-        cells += _switch(f"      case bus_{bus}:", "cache[other].state", right, "        ")
+        impossible += _switch(case, "cache[other].state", wrong, "        ")
+        right = [line for n, p in places.items() if row[n].possible for line in _remote_cell(p, n, row[n], homed)]
+        cells += _switch(case, "cache[other].state", right, "        ")
         given = [
             f"        case {state(n)}: given := {state(row[n].gives or '')};"
             + (f' error "{p}.gives";' if f"{p}.gives" in faults else "")
             for n, p in places.items()
             if row[n].gives
         ]
-        gives += _switch(f"      case bus_{bus}:", "cache[supplier].state", given, "        ")
-    remembers = (
-        "\n  if request = bus_read then kept := remembers; else remembers := false; end;"
-        if protocol.leaves_shared
-        else ""
-    )
+        gives += _switch(case, "cache[supplier].state", given, "        ")
+    checks = start = end = locals_ = ""
+    memory = "\n  if supplier = core then data := memory; end;"
+    if protocol.home:
+        locals_ = "\nvar written: boolean; value: Value; goal: HomeState;"
+        checks = "".join(f"\n{line}" for line in murphi_home.impossible(protocol, protocol.home))
+        start = "\n  written := false;\n  value := 0;"
+        start += "".join(f"\n{line}" for line in murphi_home.before(protocol, protocol.home))
+        end = "".join(f"\n{line}" for line in murphi_home.after(protocol, protocol.home))
+        memory = ""
     invalid = state(protocol.invalid)
     return f"""\
 -- All other caches with the block snoop the request. data: the data that the requester receives; kept: another cache
 -- keeps a copy; given: the state that the supplier hands over, else the invalid state.
-procedure snoop(core: Core; supplier: Core; request: Request; var data: Value; var kept: boolean; var given: State);
+procedure snoop(core: Core; supplier: Core; request: Request; var data: Value; var kept: boolean; var given: State);{locals_}
 begin
   for other: Core do
     if other != core then
@@ -174,9 +187,9 @@ begin
 {_lines(impossible)}
       end;
     end;
-  end;
+  end;{checks}
   kept := false;
-  given := {invalid};{remembers}
+  given := {invalid};{start}
   if supplier != core then
     data := cache[supplier].value;
     switch request
@@ -190,14 +203,15 @@ begin
       end;
       if cache[other].state = {invalid} then cache[other].value := 0; else kept := true; end;
     end;
-  end;
-  if supplier = core then data := memory; end;
+  end;{memory}{end}
 end;"""
 
 
-def _remote_cell(place: str, name: str, cell: RemoteCell) -> list[str]:
+def _remote_cell(place: str, name: str, cell: RemoteCell, homed: bool) -> list[str]:
     lines = [f"        case {state(name)}:", f'          cover "{place}" true;']
-    if cell.writeback:
+    if cell.writeback and homed:
+        lines += ["          written := true;", "          value := cache[other].value;"]
+    elif cell.writeback:
         lines.append("          memory := cache[other].value;")
     if cell.after != name:
         lines.append(f"          cache[other].state := {state(cell.after)};")
@@ -205,7 +219,9 @@ def _remote_cell(place: str, name: str, cell: RemoteCell) -> list[str]:
 
 
 def _start(protocol: Protocol) -> str:
-    remembers = "\n  remembers := false;" if protocol.leaves_shared else ""
+    home = ""
+    if protocol.home:
+        home = f"\n  home.state := {murphi_home.home_state(protocol.home.absent)};\n  home.value := 0;"
     return f"""\
 startstate "no cache holds the block" begin
   for core: Core do
@@ -213,7 +229,7 @@ startstate "no cache holds the block" begin
     cache[core].value := 0;
   end;
   memory := 0;
-  last_write := 0;{remembers}
+  last_write := 0;{home}
 end;"""
 
 
@@ -233,9 +249,10 @@ def _access_rule(protocol: Protocol, event: Access, name: str, cell: AccessCell)
     parameters, guard = ["core: Core"], f"cache[core].state = {state(name)}"
     body = [f'cover "{place}" true;'] if cell.next else []
     if cell.bus:
+        request = murphi_home.request_of(protocol, event, cell.bus)
         parameters.append("supplier: Core")
-        guard += f" & answers(core, supplier, bus_{cell.bus})"
-        body.append(f"snoop(core, supplier, bus_{cell.bus}, data, kept, given);")
+        guard += f" & answers(core, supplier, bus_{request})"
+        body.append(f"snoop(core, supplier, bus_{request}, data, kept, given);")
         if name == protocol.invalid:
             body.append("cache[core].value := data;")
         elif cell.bus != "upgrade":  # a holder keeps its own data unless another cache sends newer ones
@@ -261,6 +278,9 @@ end;"""
 def _end(protocol: Protocol, place: str, cell: AccessCell) -> list[str]:
     """The requester's next state: handed over by the supplier, else from its cell and the copies that remain."""
     given = cell.bus is not None and any(remote.gives for remote in protocol.remote_row(cell.bus).values())
+    if protocol.home and cell.bus and cell.bus != "upgrade":
+        rows = [protocol.home.request_row(name) for name in ("read", "fetch", "rfo")]
+        given = given or any(getattr(home, "gives", None) for row in rows for home in row.values())
     start = "if given != {0} then cache[core].state := given;" if given else ""
     lines = [start.format(state(protocol.invalid))] if given else []
     if cell.next:
@@ -290,12 +310,15 @@ def _evict_rules(protocol: Protocol) -> Iterator[str]:
 
 def _evict_rule(protocol: Protocol, name: str, cell: EvictCell) -> str:
     writeback = "\n    memory := cache[core].value;" if cell.writeback else ""
-    remembers = "\n    remembers := true;" if cell.leaves_shared else ""
+    locals_ = ""
+    if protocol.home and protocol.puts(name):
+        locals_ = "\n  var written: boolean; kept: boolean; goal: HomeState;"
+        writeback = "".join(f"\n    {line}" for line in murphi_home.put(protocol, protocol.home, name))
     return f"""\
 ruleset core: Core do
-  rule "own.evict.{name}" cache[core].state = {state(name)} ==>
+  rule "own.evict.{name}" cache[core].state = {state(name)} ==>{locals_}
   begin
-    cover "own.evict.{name}" true;{writeback}{remembers}
+    cover "own.evict.{name}" true;{writeback}
     cache[core].state := {state(protocol.invalid)};
     cache[core].value := 0;
   end;
@@ -311,6 +334,7 @@ end;"""
 
 def _invariants(protocol: Protocol) -> str:
     invalid = state(protocol.invalid)
+    home = " |\n  dirty(home.state) & home.value = last_write" if protocol.home else ""
     return f"""\
 invariant "{ONE_WRITER}"
   forall a: Core do forall b: Core do
@@ -326,7 +350,7 @@ invariant "{LAST_WRITE}"
   forall a: Core do readable(cache[a].state) -> cache[a].value = last_write end;
 
 invariant "{NOT_LOST}"
-  memory = last_write | exists a: Core do owner(cache[a].state) & cache[a].value = last_write end;"""
+  memory = last_write | exists a: Core do owner(cache[a].state) & cache[a].value = last_write end{home};"""
 
 
 def _coexistence(protocol: Protocol) -> str:

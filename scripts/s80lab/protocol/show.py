@@ -20,7 +20,17 @@ from s80lab.base.terminal import plain_text
 from s80lab.protocol.counterexample import Counterexample
 from s80lab.protocol.laws import NAMES
 from s80lab.protocol.proof import Proof, Verdict
-from s80lab.protocol.table import BUS, AccessCell, Cell, EvictCell, Protocol, RemoteCell
+from s80lab.protocol.table import (
+    BUS,
+    AccessCell,
+    Cell,
+    EndCell,
+    EvictCell,
+    HomeRows,
+    Protocol,
+    RecalledCell,
+    RemoteCell,
+)
 
 NOTHING = "·"
 TEMPLATE = Path(__file__).with_name("template.toml")  # the start of a new table
@@ -45,6 +55,23 @@ def state_table(protocol: Protocol) -> StateTable:
     return StateTable([_heading(name) for name, _ in columns], rows, reasons)
 
 
+def home_table(home: HomeRows) -> StateTable:
+    """All cells of the home, with events as columns. A cell that its event cannot meet is empty."""
+    reasons: list[str] = []
+    columns = list(home.rows())
+    rows = []
+    for state in home.states:
+        rows.append((state, [_home_cell(cells[state], reasons) if state in cells else "" for _, cells in columns]))
+    return StateTable([name.removeprefix("home.").replace(".", " ") for name, _ in columns], rows, reasons)
+
+
+def home_facts(home: HomeRows, state: str) -> str:
+    """What occupies the last-level cache or the directory in a home state, in words."""
+    info = home.states[state]
+    data = ("dirty" if info.dirty else "clean") if info.data else NOTHING
+    return f"{data} | {info.copies}"
+
+
 def permissions(protocol: Protocol, state: str) -> str:
     """The accesses that a core may do in a state without a bus request."""
     if state == protocol.invalid:
@@ -66,24 +93,45 @@ def superscript(number: int) -> str:
 
 def _heading(row: str) -> str:
     side, event = row.split(".")
+    if event == "recall":
+        return "is recalled"
     return event if side == "own" else f"snoops {event}"
+
+
+def _impossible(reason: str, reasons: list[str]) -> str:
+    if reason not in reasons:
+        reasons.append(reason)
+    return "—" + superscript(reasons.index(reason) + 1)
+
+
+def _home_cell(cell: EndCell, reasons: list[str]) -> str:
+    if cell.impossible is not None:
+        return _impossible(cell.impossible, reasons)
+    ends = [end if key == "next" else f"{end} ({key})" for key, end in cell.ends()]
+    words = [", ".join(ends)]
+    if getattr(cell, "supply", False):
+        words.append("supplies first" if getattr(cell, "first", False) else "supplies")
+    if given := getattr(cell, "gives", None):
+        words.append(f"requester fills {given}")
+    words += ["grants S only"] if getattr(cell, "grants", None) else []
+    words += ["recalls"] if getattr(cell, "recall", False) else []
+    words += ["writes back"] if getattr(cell, "writeback", False) else []
+    return "; ".join(words)
 
 
 def _cell(protocol: Protocol, cell: Cell, state: str, reasons: list[str]) -> str:
     if cell.impossible is not None:
-        if cell.impossible not in reasons:
-            reasons.append(cell.impossible)
-        return "—" + superscript(reasons.index(cell.impossible) + 1)
+        return _impossible(cell.impossible, reasons)
     if isinstance(cell, AccessCell):
         return _access(cell)
-    assert isinstance(cell, EvictCell | RemoteCell)
+    assert isinstance(cell, EvictCell | RemoteCell | RecalledCell)
     words = [cell.next or ""]
     if isinstance(cell, RemoteCell):
         words += ["supplies"] if cell.supply else []
         words += [f"requester fills {cell.gives}"] if cell.gives else []
     words += ["writes back"] if cell.writeback else []
     if isinstance(cell, EvictCell):
-        words += ["sharers assumed"] if cell.leaves_shared else []
+        words += ["tells the home"] if cell.put and not cell.writeback else []
     return NOTHING if state == protocol.invalid and len(words) == 1 else ", ".join(words)
 
 
@@ -146,9 +194,30 @@ def print_cells(protocol: Protocol, console: Console) -> None:
     for name, cells in content.rows:
         table.add_row(_state(protocol, name), *map(plain_text, cells))
     console.print(table)
+    _print_reasons(content, console)
+    console.print(plain_text(REQUESTS, "dim"))
+    if protocol.home is not None:
+        print_home(protocol.home, console)
+
+
+def print_home(home: HomeRows, console: Console) -> None:
+    """Prints the home's states, and its cells with one row per event."""
+    console.print(plain_text(f"home ({home.inclusion})", "bold"))
+    states = _table("state", "meaning", "last-level cache", "private copies")
+    for name, info in home.states.items():
+        states.add_row(*map(plain_text, (name, info.description, *home_facts(home, name).split(" | "))))
+    console.print(states)
+    content = home_table(home)
+    table = _table("event", *(name for name, _ in content.rows))
+    for number, column in enumerate(content.columns):
+        table.add_row(*map(plain_text, (column, *(cells[number] for _, cells in content.rows))))
+    console.print(table)
+    _print_reasons(content, console)
+
+
+def _print_reasons(content: StateTable, console: Console) -> None:
     for number, reason in enumerate(content.reasons, start=1):
         console.print(plain_text(f"—{superscript(number)} impossible: {reason}", "dim"))
-    console.print(plain_text(REQUESTS, "dim"))
 
 
 def print_verdict(verdict: Verdict, console: Console) -> None:
@@ -184,13 +253,15 @@ def print_counterexample(name: str, found: Counterexample, console: Console) -> 
     """Prints the violated invariant, the steps as a table, and a sentence that describes the violation."""
     console.print(plain_text(f"{name}: violates the invariant: {found.fault.law}", "bold red"))
     cores = [f"core {core}" for core in range(len(found.lines[0].caches))]
-    table = _table("step", "event", *cores, "memory", "last write", title="Shortest counterexample")
+    home = ["home"] if found.lines[0].home is not None else []
+    table = _table("step", "event", *cores, *home, "memory", "last write", title="Shortest counterexample")
     before: list[str] = []
     for number, line in enumerate(found.lines):
         caches = [
             plain_text(cell, "bold" if before and cell != before[core] else "") for core, cell in enumerate(line.caches)
         ]
-        cells = (plain_text(line.event), *caches, plain_text(line.memory), plain_text(line.last_write))
+        behind = [*([line.home] if line.home is not None else []), line.memory, line.last_write]
+        cells = (plain_text(line.event), *caches, *map(plain_text, behind))
         table.add_row(str(number), *cells)
         before = line.caches
     console.print(table)

@@ -20,6 +20,10 @@ Bus = Literal["read", "rfo", "upgrade"]
 ACCESSES: tuple[Access, ...] = get_args(Access)
 BUS: tuple[Bus, ...] = get_args(Bus)
 MAX_STATES = 8
+Giver = Literal["sharer", "exclusive", "owner"]
+GIVERS: tuple[Giver, ...] = get_args(Giver)
+"""Who gives a block up to the home, by the class of its state: S, E or M, O."""
+MAX_HOME_STATES = 16
 
 
 class State(Strict):
@@ -80,12 +84,11 @@ class AccessCell(Cell):
 
 
 class EvictCell(Cell):
-    """An eviction. leaves_shared: the directory keeps assuming sharers, so reads fill in `shared` until the next rfo
-    or upgrade."""
+    """An eviction. put: the home learns of it; with `writeback` it always does."""
 
     next: Text | None = None
     writeback: StrictBool = False
-    leaves_shared: StrictBool = False
+    put: StrictBool = False
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -115,6 +118,177 @@ class RemoteCell(Cell):
         return self.next or ""
 
 
+class RecalledCell(Cell):
+    """A private copy that the home recalls."""
+
+    next: Text | None = None
+    writeback: StrictBool = False
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if self.possible and self.next is None:
+            raise ValueError('the key `next` is missing; write the next state, or impossible = "why"')
+        return self
+
+    @property
+    def after(self) -> str:
+        return self.next or ""
+
+
+class HomeState(Strict):
+    """A state of a block at home. data: the last-level cache holds it. copies: the private copies that may exist."""
+
+    description: Text
+    copies: Literal["none", "one", "any"]
+    data: StrictBool = False
+    dirty: StrictBool = False
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if self.dirty and not self.data:
+            raise ValueError("is dirty, so it needs data = true")
+        return self
+
+    @property
+    def tracked(self) -> bool:
+        """Whether the state occupies an entry of a directory that has tags of its own."""
+        return self.copies != "none"
+
+
+class EndCell(Cell):
+    """An event at the home. The next state depends on whether other private caches keep a copy after the event
+    (`alone`, `shared`), and on whether a private cache wrote the block back in it (`clean`, `dirty`)."""
+
+    next: Text | None = None
+    alone: Text | None = None
+    shared: Text | None = None
+    clean: Text | None = None
+    dirty: Text | None = None
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Self:
+        split = [self.alone, self.shared, self.clean, self.dirty]
+        there = tuple(end is not None for end in split)
+        forms = [(1, 1, 0, 0), (0, 0, 1, 1), (1, 0, 1, 1), (0, 1, 1, 1)]
+        if self.possible and (any(there) if self.next is not None else there not in forms):
+            raise ValueError(
+                "needs either `next`, or `alone` and `shared`, or `clean` and `dirty` (with `alone` or `shared` "
+                "before them)"
+            )
+        return self
+
+    def after(self, others_keep: bool, written_back: bool) -> str:
+        """The next state."""
+        by_copies = self.shared if others_keep else self.alone
+        by_data = self.dirty if written_back else self.clean
+        return self.next or by_copies or by_data or ""
+
+    def ends(self) -> Iterator[tuple[str, str]]:
+        """The keys of the next states with their values."""
+        for key in ("next", "alone", "shared", "clean", "dirty"):
+            if getattr(self, key) is not None:
+                yield key, getattr(self, key)
+
+
+class PutCell(EndCell):
+    """A private cache gives the block up. `alone`: it was the last copy."""
+
+
+class UpgradeCell(EndCell):
+    """An upgrade at the home. writeback: the block of the last-level cache goes to memory first."""
+
+    writeback: StrictBool = False
+
+
+class RfoCell(UpgradeCell):
+    """A request for data. supply: the last-level cache supplies if no private cache does; first: even if one would;
+    gives: the state in which the requester then fills the block."""
+
+    supply: StrictBool = False
+    first: StrictBool = False
+    gives: Text | None = None
+
+    @model_validator(mode="after")
+    def _supplies(self) -> Self:
+        for key, there in (("first", self.first), ("gives", self.gives is not None)):
+            if there and not self.supply:
+                raise ValueError(f"`{key}` needs supply = true")
+        return self
+
+
+class ReadCell(RfoCell):
+    """A read. grants: the requester fills as if another cache kept a copy."""
+
+    grants: Literal["shared"] | None = None
+
+
+class DisplaceCell(UpgradeCell):
+    """The last-level cache needs the way. recall: the private caches give the block up first."""
+
+    recall: StrictBool = False
+
+
+class RecallCell(UpgradeCell):
+    """The directory needs the entry: the private caches give the block up."""
+
+
+class PutRows(Strict):
+    sharer: dict[str, PutCell] | None = None
+    exclusive: dict[str, PutCell] | None = None
+    owner: dict[str, PutCell] | None = None
+
+
+class HomeRows(Strict):
+    states: dict[str, HomeState] = Field(max_length=MAX_HOME_STATES)
+    read: dict[str, ReadCell]
+    fetch: dict[str, ReadCell] | None = None
+    rfo: dict[str, RfoCell]
+    upgrade: dict[str, UpgradeCell] | None = None
+    put: PutRows = PutRows()
+    displace: dict[str, DisplaceCell] | None = None
+    recall: dict[str, RecallCell] | None = None
+
+    def rows(self) -> Iterator[tuple[str, Mapping[str, EndCell]]]:
+        """All rows of the file with their names (`home.put.owner`)."""
+        for name in ("read", "fetch", "rfo", "upgrade"):
+            if (row := getattr(self, name)) is not None:
+                yield f"home.{name}", row
+        for giver in GIVERS:
+            if (row := self.put_row(giver)) is not None:
+                yield f"home.put.{giver}", row
+        for name in ("displace", "recall"):
+            if (row := getattr(self, name)) is not None:
+                yield f"home.{name}", row
+
+    def put_row(self, giver: Giver) -> dict[str, PutCell] | None:
+        row: dict[str, PutCell] | None = getattr(self.put, giver)
+        return row
+
+    def request_row(self, request: str) -> Mapping[str, EndCell]:
+        """The row of read, fetch, rfo or upgrade. A fetch without a row of its own is a read."""
+        row: Mapping[str, EndCell] | None = getattr(self, request)
+        return row if row is not None else self.read
+
+    @cached_property
+    def absent(self) -> str:
+        """The state of a block that is neither in the last-level cache nor in the directory."""
+        return next(name for name, state in self.states.items() if not state.data and not state.tracked)
+
+    @property
+    def has_llc(self) -> bool:
+        return any(state.data for state in self.states.values())
+
+    @property
+    def inclusion(self) -> str:
+        """What the declared states claim of the last-level cache."""
+        states = self.states.values()
+        if not self.has_llc:
+            return "no last-level cache"
+        if all(state.data for state in states if state.tracked):
+            return "inclusive"
+        return "non-inclusive" if any(state.data and state.tracked for state in states) else "exclusive"
+
+
 class OwnRows(Strict):
     load: dict[str, AccessCell]
     fetch: dict[str, AccessCell]
@@ -126,6 +300,7 @@ class RemoteRows(Strict):
     read: dict[str, RemoteCell]
     rfo: dict[str, RemoteCell]
     upgrade: dict[str, RemoteCell]
+    recall: dict[str, RecalledCell] | None = None
 
 
 class Protocol(Strict):
@@ -138,6 +313,7 @@ class Protocol(Strict):
     states: dict[str, State] = Field(max_length=MAX_STATES)
     own: OwnRows
     remote: RemoteRows
+    home: HomeRows | None = None
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -152,6 +328,12 @@ class Protocol(Strict):
         for bus in BUS:
             for state, remote in self.remote_row(bus).items():
                 self._check_remote(f"remote.{bus}.{state}", state, remote, bus)
+        for state, evict in self.own.evict.items():
+            if "put" in evict.model_fields_set and self.home is None:
+                raise ValueError(f"own.evict.{state}.put: there is no home to tell, because the table has no [home]")
+        if self.home is not None:
+            self._check_home(self.home)
+        self._check_recalled()
         return self
 
     def _check_states(self) -> None:
@@ -220,13 +402,94 @@ class Protocol(Strict):
                 f"{cell.after}; correct one of the two states"
             )
 
+    def _check_home(self, home: HomeRows) -> None:
+        for name in home.states:
+            if re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) is None:
+                raise ValueError(f"the home state's name `{name}` must be a letter followed by letters, digits and _")
+        absent = [name for name, state in home.states.items() if not state.data and not state.tracked]
+        if len(absent) != 1:
+            found = ", ".join(absent) or "none"
+            raise ValueError(
+                f"exactly one state of [home.states], the absent one, must have neither data nor copies; found: {found}"
+            )
+        self._check_home_rows(home)
+        for row, cells in home.rows():
+            met = {name for name, state in home.states.items() if _meets(row, state)}
+            for name in home.states:
+                if name in met and name not in cells:
+                    raise ValueError(f'the cell {row}.{name} is missing; write its effect, or impossible = "why"')
+            for name, cell in cells.items():
+                if name not in met:
+                    raise ValueError(f"[{row}] has a cell for {name}, a state in which the event cannot happen")
+                if cell.possible:
+                    self._check_home_cell(home, row, name, cell)
+
+    def _check_home_rows(self, home: HomeRows) -> None:
+        upgrades = any(
+            cell.possible and cell.bus == "upgrade" for event in ACCESSES for cell in self.access_row(event).values()
+        )
+        wanted: list[tuple[str, object, bool, str]] = [
+            ("home.upgrade", home.upgrade, upgrades, "no cell of [own] has bus = upgrade"),
+            ("home.displace", home.displace, home.has_llc, "no home state has data"),
+        ]
+        for giver in GIVERS:
+            why = "no private cache tells the home of such an eviction"
+            wanted.append((f"home.put.{giver}", home.put_row(giver), any(self.givers(giver)), why))
+        for row, cells, possible, why in wanted:
+            if cells is not None and not possible:
+                raise ValueError(f"[{row}] describes an event that cannot happen: {why}")
+            if cells is None and possible:
+                raise ValueError(f"the table [{row}] is missing")
+
+    def _check_home_cell(self, home: HomeRows, row: str, name: str, cell: EndCell) -> None:
+        place, state = f"{row}.{name}", home.states[name]
+        for key, end in cell.ends():
+            if end not in home.states:
+                raise ValueError(f"{place}.{key} names the unknown home state `{end}`")
+        if not state.data and (getattr(cell, "supply", False) or getattr(cell, "writeback", False)):
+            raise ValueError(f"{place}: the last-level cache cannot supply or write back in a state without data")
+        given = getattr(cell, "gives", None)
+        if given is not None and given not in self.present:
+            raise ValueError(
+                f"{place}.gives must be a readable state, because the requester has just received the block"
+            )
+        recall = isinstance(cell, RecallCell) or getattr(cell, "recall", False)
+        for others_keep in (False, True):
+            for written_back in (False, True):
+                end = cell.after(others_keep, written_back)
+                goal = home.states[end]
+                if isinstance(cell, RfoCell | UpgradeCell) and not isinstance(cell, DisplaceCell | RecallCell):
+                    if not goal.tracked:
+                        raise ValueError(f"{place} ends in {end} with copies = none, but the requester has a copy")
+                if recall and goal.tracked:
+                    raise ValueError(f"{place} ends in {end}, which allows copies, but a recall leaves none")
+                if isinstance(cell, DisplaceCell) and goal.data:
+                    raise ValueError(f"{place} ends in {end} with data, but the block leaves the last-level cache")
+                no_data = row == "home.upgrade" or (isinstance(cell, RecallCell) and not written_back)
+                if no_data and goal.data and not state.data:
+                    raise ValueError(f"{place} ends in {end} with data, but no data reach the last-level cache")
+
+    def _check_recalled(self) -> None:
+        cells = self.remote.recall
+        if cells is None:
+            if self.recalls:
+                raise ValueError("the table [remote.recall] is missing")
+            return
+        if not self.recalls:
+            raise ValueError("[remote.recall] describes an event that cannot happen: no cell of [home] recalls")
+        for state, cell in cells.items():
+            if cell.possible and state == self.invalid and (cell.after != state or cell.writeback):
+                raise ValueError(f"remote.recall.{state}: a cache without the block cannot change state or write back")
+
     def rows(self) -> Iterator[tuple[str, Mapping[str, Cell]]]:
-        """All rows with their names in the file (`own.load`)."""
+        """All rows of the private caches with their names in the file (`own.load`)."""
         for event in ACCESSES:
             yield f"own.{event}", self.access_row(event)
         yield "own.evict", self.own.evict
         for bus in BUS:
             yield f"remote.{bus}", self.remote_row(bus)
+        if self.remote.recall is not None:
+            yield "remote.recall", self.remote.recall
 
     def access_row(self, event: Access) -> dict[str, AccessCell]:
         row: dict[str, AccessCell] = getattr(self.own, event)
@@ -236,10 +499,27 @@ class Protocol(Strict):
         row: dict[str, RemoteCell] = getattr(self.remote, bus)
         return row
 
+    def puts(self, state: str) -> bool:
+        """Whether the home learns of an eviction from this state."""
+        cell = self.own.evict[state]
+        return self.home is not None and (cell.writeback or cell.put)
+
+    def giver(self, state: str) -> Giver:
+        """As which giver a cache gives up a block in this state."""
+        counts_as = self.states[state].counts_as
+        return "sharer" if counts_as == "S" else "owner" if counts_as == "O" else "exclusive"
+
+    def givers(self, giver: Giver) -> list[str]:
+        """The states from which a private cache gives up the block as this giver."""
+        return [name for name in self.present if self.puts(name) and self.giver(name) == giver]
+
     @property
-    def leaves_shared(self) -> bool:
-        """Whether the directory keeps assuming sharers after some eviction (hammer)."""
-        return any(cell.leaves_shared for cell in self.own.evict.values())
+    def recalls(self) -> bool:
+        """Whether the home recalls private copies."""
+        home = self.home
+        return home is not None and (
+            home.recall is not None or any(cell.recall for cell in (home.displace or {}).values())
+        )
 
     @cached_property
     def invalid(self) -> str:
@@ -266,6 +546,13 @@ class Protocol(Strict):
             for name in self.present
             if self.states[name].writable or (self.own.store[name].possible and self.own.store[name].bus is None)
         ]
+
+
+def _meets(row: str, state: HomeState) -> bool:
+    """Whether the event of the row can meet the home state."""
+    if row == "home.displace":
+        return state.data
+    return state.tracked if row == "home.recall" or row.startswith("home.put.") else True
 
 
 def find_protocol(name: str) -> Path:

@@ -5,9 +5,14 @@ namespace s80::model {
 
 BusHome::BusHome(const HomeParts& parts)
     : Home(parts), remembers_(parts.protocol.leaves_shared()), interconnect_(parts.machine) {
+    if (!parts.protocol.bus_suffices()) {
+        throw Error("protocol " + parts.protocol.name() +
+                    " has a [home] that needs more than a bus; machine " + parts.machine.name +
+                    " has neither a last-level cache nor a directory");
+    }
     if (remembers_ && parts.machine.cores() > Sharers::kMostMarkedCores) {
         throw Error("protocol " + parts.protocol.name() +
-                    " has memory remember sharers (leaves_shared), which supports at most " +
+                    " has memory remember sharers ([home]), which supports at most " +
                     std::to_string(Sharers::kMostMarkedCores) + " cores; machine " + parts.machine.name +
                     " has " + std::to_string(parts.machine.cores()));
     }

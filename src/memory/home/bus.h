@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A snooping bus with memory behind it. For protocols with `leaves_shared`, memory remembers that sharers may
-// remain.
+// A snooping bus with memory behind it. Of a protocol's [home] it plays as much as one flag a line can
+// remember: that sharers may remain (`Protocol::leaves_shared`).
 #pragma once
 #include "memory/home/home.h"
 #include "memory/home/interconnect.h"
@@ -11,7 +11,7 @@ class BusHome final : public Home {
 public:
     static constexpr const char* kName = "bus";
 
-    /// Throws Error if memory must remember sharers and the machine has too many cores for it.
+    /// Throws Error if the protocol needs more than a bus, or the machine has too many cores for the flag.
     explicit BusHome(const HomeParts& parts);
 
     Reply request(const Access& access, Bus bus, Outcome& outcome) override;
@@ -29,7 +29,7 @@ public:
 private:
     void take_note_of_time();
 
-    bool remembers_;  ///< protocols with leaves_shared
+    bool remembers_;  ///< Protocol::leaves_shared
     Interconnect interconnect_;
 };
 
