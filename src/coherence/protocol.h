@@ -66,12 +66,15 @@ struct RemoteCell {
 /// The effect of an event at the home.
 struct HomeCell {
     bool possible = false;
-    bool supply = false;         ///< the last-level cache sends the data if no private cache does
-    bool first = false;          ///< with supply: it does even if private caches would
+    bool supply = false;  ///< the last-level cache sends the data if no private cache does
+    /// With supply: it does even if private caches would. A read then does not reach the private caches,
+    /// which keep their states; an rfo does.
+    bool first = false;
     bool grants_shared = false;  ///< the requester fills as if another cache kept a copy
     bool gives = false;          ///< with supply: the requester fills in `given`
     State given = 0;
-    bool writeback = false;  ///< the last-level cache's block goes to memory, before any private cache's does
+    bool writeback = false;  ///< the block goes to memory: as a private cache wrote it back in this event, or
+                             ///< as the last-level cache has it
     bool recall = false;     ///< all private caches give the block up (always in the row recall)
     std::array<std::array<HomeState, 2>, 2> next{};
 

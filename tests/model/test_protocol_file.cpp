@@ -146,10 +146,11 @@ TEST(ProtocolFile, Hammer) {
     EXPECT_EQ(read_of_mm.next, p.invalid());
     EXPECT_EQ(p.l2_inclusion(), "exclusive");
     EXPECT_TRUE(p.leaves_shared());
+    EXPECT_TRUE(p.bus_suffices());
 }
 TEST(ProtocolFile, EveryShippedTableLoads) {
-    for (const char* name :
-         {"msi", "mesi", "mosi", "moesi", "moesi-dirty-supply", "moesi-without-e", "mesif", "hammer"}) {
+    for (const char* name : {"msi", "mesi", "mosi", "moesi", "moesi-dirty-supply", "moesi-without-e", "mesif",
+                             "hammer", "mesi-llc", "mesif-snoop-filter", "chi-slc", "moesi-victim"}) {
         const Protocol p = Protocol::load(std::string(S80_CONFIGS) + "/protocols/" + name + ".toml");
         EXPECT_EQ(p.name(), name);
         EXPECT_FALSE(p.source().empty()) << name;

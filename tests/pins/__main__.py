@@ -23,6 +23,7 @@ from s80lab.base import paths
 from s80lab.commands.pipeline import make_plans, run_pipeline
 from s80lab.experiment import checkpoint
 from s80lab.experiment.plan import Options
+from s80lab.protocol.docs import on_a_bus
 
 MEASURE, INTERVAL = 60_000_000, 20_000_000
 FORMS = ("full", "filtered")
@@ -31,7 +32,7 @@ SNAPSHOTS = "snapshots.jsonl"
 
 def differing(base: Side, head: Side, folder: Path) -> Iterator[tuple[str, bool]]:
     """The name of each result, and whether it differs between the sides."""
-    for protocol in sorted(file.stem for file in paths.PROTOCOLS.glob("*.toml")):
+    for protocol in sorted(file.stem for file in on_a_bus()):
         plans = make_plans(["imapb"], Options(protocol=protocol, scale="tiny", seeds=[1]))
         run_pipeline(plans, 1, False, "ready")
         ready = checkpoint.find(plans[0].keys.ready.name, plans[0].keys.ready.key)

@@ -19,13 +19,14 @@ from tests.capture.conftest import write_capture
 from tests.lab import Lab
 
 from s80lab.base import paths
+from s80lab.protocol.docs import on_a_bus
 from s80lab.results.metrics.derive import render
 from s80lab.trace import source, tool
 from s80lab.trace.source import Wanted
 
 PINS: Mapping[str, Mapping[str, str]] = json.loads((Path(__file__).parent / "pins.json").read_text())
 TRACES = {str(file.relative_to(paths.LESSONS)): file for file in sorted(paths.LESSONS.rglob("*.trace"))}
-REPLAYS = {file.stem: ["--protocol", file.stem] for file in sorted(paths.PROTOCOLS.glob("*.toml"))} | {
+REPLAYS = {file.stem: ["--protocol", file.stem] for file in sorted(on_a_bus())} | {
     "exclusive": ["--set", "l2.inclusion=exclusive"],
     "plru": ["--set", "replacement.policy=plru"],
     "random": ["--set", "replacement.policy=random"],

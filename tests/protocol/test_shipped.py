@@ -25,7 +25,26 @@ def proof_of(name: str) -> Proof:
 
 
 def test_shipped_protocols_are_the_known_list() -> None:
-    assert NAMES == ["hammer", "mesi", "mesif", "moesi", "moesi-dirty-supply", "moesi-without-e", "mosi", "msi"]
+    on_a_bus = ["hammer", "mesi", "mesif", "moesi", "moesi-dirty-supply", "moesi-without-e", "mosi", "msi"]
+    with_home = ["chi-slc", "mesi-llc", "mesif-snoop-filter", "moesi-victim"]
+    assert sorted(NAMES) == sorted(on_a_bus + with_home)
+    assert [name for name in NAMES if load_protocol(find_protocol(name)).bus_suffices] == on_a_bus
+
+
+@pytest.mark.parametrize(
+    ("name", "inclusion"),
+    [
+        ("hammer", "no last-level cache"),
+        ("moesi-victim", "no last-level cache"),
+        ("mesi-llc", "inclusive"),
+        ("mesif-snoop-filter", "non-inclusive"),
+        ("chi-slc", "non-inclusive"),
+    ],
+)
+def test_inclusion_follows_from_the_declared_states(name: str, inclusion: str) -> None:
+    home = load_protocol(find_protocol(name)).home
+    assert home is not None
+    assert home.inclusion == inclusion
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -17,7 +17,6 @@ from s80lab.base.errors import UserError
 from s80lab.base.progress import Board
 from s80lab.base.store import Store
 from s80lab.base.strict import parse_settings, shown
-from s80lab.base.suggest import names
 from s80lab.base.terminal import counted, plain, plain_text, say
 from s80lab.capture.design import Design, resolve_design
 from s80lab.capture.error import TABLE
@@ -34,6 +33,7 @@ from s80lab.commands.run_tables import check_tables, show_tables
 from s80lab.commands.shards import Listed, Part, part, show_list, tell_shard
 from s80lab.config.grid import Grid
 from s80lab.experiment.resources import Cost
+from s80lab.protocol.docs import on_a_bus
 from s80lab.report.exploration.page import notes, write_page
 from s80lab.report.exploration.table import design_groups, designs_table, errors_table, scatter_of, verdicts
 from s80lab.report.filter_error import table_text, write_table
@@ -200,7 +200,7 @@ def filter_error_command(args: FilterErrorArguments) -> None:
     Without --vary, the designs are all protocols, each with L2 sizes from 512 KiB to 16 MiB.
     """
     full, filtered = open_capture(args.capture, "full"), open_capture(args.capture, "filtered")
-    protocols = ",".join(names(paths.PROTOCOLS))
+    protocols = ",".join(path.stem for path in on_a_bus())
     grid = Grid.parse(args.vary or [f"protocol={protocols}", "l2.size=512KiB..16MiB"])
     runs = []
     for one in (full, filtered):

@@ -26,6 +26,11 @@ def known() -> list[Path]:
     return [find_protocol(name) for name in names(paths.PROTOCOLS)]
 
 
+def on_a_bus() -> list[Path]:
+    """The known protocols that a machine without last-level cache and directory plays."""
+    return [path for path in known() if load_protocol(path).bus_suffices]
+
+
 def write_pages(folder: Path = FOLDER) -> Iterator[Path]:
     """Proves each known protocol and writes its page and diagram; yields the written files."""
     folder.mkdir(parents=True, exist_ok=True)

@@ -17,7 +17,6 @@ STORE_WRITES = "a store ends in a writable state"
 HIT_SILENT = "an access that the L1 absorbs has no effect"
 DECLARED = "home: only the declared copies exist"
 CURRENT = "home: a block that the last-level cache would supply is the last write"
-CLEAN = "home: a clean block equals memory"
 RECALLED = "home: a recall leaves no copy"
 
 MEANING = {
@@ -33,14 +32,13 @@ MEANING = {
     DECLARED: "While the home is in a state with `copies` = none, no private cache holds the block; with `copies` = "
     "one, at most one does. If all states with copies have data, the last-level cache is therefore inclusive.",
     CURRENT: "If the last-level cache would supply the next read, its block is the last value stored.",
-    CLEAN: "A block of the last-level cache in a state that is not dirty equals memory while no private cache owns it.",
     RECALLED: "After a recall no private cache holds the block.",
 }
 
 
 NAMES = tuple(MEANING)
 """The names of all invariants."""
-HOME_LAWS = (DECLARED, CURRENT, CLEAN, RECALLED)
+HOME_LAWS = (DECLARED, CURRENT, RECALLED)
 """The invariants that concern only tables with [home]."""
 
 
@@ -111,9 +109,6 @@ def _home_faults(protocol: Protocol, home: HomeRows, shot: Snapshot, state: str,
     if cell.possible and cell.supply and (cell.first or not supplied) and value != shot.last_write:
         sentence = f"the home ({state}) would supply {value} to a read, but the last value stored is {shot.last_write}"
         yield Fault(CURRENT, sentence)
-    owned = any(shot.states[core] in protocol.owners for core in holders)
-    if info.data and not info.dirty and not owned and value != shot.memory:
-        yield Fault(CLEAN, f"the home's state {state} is not dirty, but it holds {value} and memory {shot.memory}")
 
 
 def stale_read(core: int, state: str, shot: Snapshot) -> Fault:

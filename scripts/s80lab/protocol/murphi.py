@@ -19,6 +19,9 @@ from s80lab.protocol.table import ACCESSES, BUS, Access, AccessCell, EvictCell, 
 # What a store can put into the block.
 VALUES = 3
 
+SNOOP = "core: Core; supplier: Core; request: Request; var data: Value; var kept: boolean; var given: State"
+"""The parameters of the procedure."""
+
 HEADER = """\
 -- SPDX-License-Identifier: GPL-2.0-or-later
 -- Protocol {name}. s80lab generated this file from the protocol's table: change the table, not this file. Check this
@@ -167,25 +170,27 @@ def _snoop(protocol: Protocol) -> str:
         ]
         gives += _switch(case, "cache[supplier].state", given, "        ")
     checks = start = end = locals_ = ""
+    asked = ("", "")
     memory = "\n  if supplier = core then data := memory; end;"
     if protocol.home:
         locals_ = "\nvar written: boolean; value: Value; goal: HomeState;"
         checks = "".join(f"\n{line}" for line in murphi_home.impossible(protocol, protocol.home))
         start = "\n  written := false;\n  value := 0;"
-        start += "".join(f"\n{line}" for line in murphi_home.before(protocol, protocol.home))
         end = "".join(f"\n{line}" for line in murphi_home.after(protocol, protocol.home))
         memory = ""
+        if unasked := murphi_home.unasked(protocol.home):
+            asked = (f"if !({unasked}) then ", " end;")
     invalid = state(protocol.invalid)
     return f"""\
 -- All other caches with the block snoop the request. data: the data that the requester receives; kept: another cache
 -- keeps a copy; given: the state that the supplier hands over, else the invalid state.
-procedure snoop(core: Core; supplier: Core; request: Request; var data: Value; var kept: boolean; var given: State);{locals_}
+procedure snoop({SNOOP});{locals_}
 begin
   for other: Core do
     if other != core then
-      switch request
+      {asked[0]}switch request
 {_lines(impossible)}
-      end;
+      end;{asked[1]}
     end;
   end;{checks}
   kept := false;
@@ -198,9 +203,9 @@ begin
   end;
   for other: Core do
     if other != core & cache[other].state != {invalid} then
-      switch request
+      {asked[0]}switch request
 {_lines(cells)}
-      end;
+      end;{asked[1]}
       if cache[other].state = {invalid} then cache[other].value := 0; else kept := true; end;
     end;
   end;{memory}{end}
@@ -310,13 +315,11 @@ def _evict_rules(protocol: Protocol) -> Iterator[str]:
 
 def _evict_rule(protocol: Protocol, name: str, cell: EvictCell) -> str:
     writeback = "\n    memory := cache[core].value;" if cell.writeback else ""
-    locals_ = ""
     if protocol.home and protocol.puts(name):
-        locals_ = "\n  var written: boolean; kept: boolean; goal: HomeState;"
-        writeback = "".join(f"\n    {line}" for line in murphi_home.put(protocol, protocol.home, name))
+        writeback = "".join(f"\n    {line}" for line in murphi_home.put(protocol, name))
     return f"""\
 ruleset core: Core do
-  rule "own.evict.{name}" cache[core].state = {state(name)} ==>{locals_}
+  rule "own.evict.{name}" cache[core].state = {state(name)} ==>
   begin
     cover "own.evict.{name}" true;{writeback}
     cache[core].state := {state(protocol.invalid)};

@@ -9,8 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from s80lab.protocol.laws import CLEAN, CURRENT, DECLARED, cell_faults
-from s80lab.protocol.table import Bus, DisplaceCell, EndCell, HomeRows, Protocol, ReadCell, RecallCell, RfoCell
+from s80lab.protocol.laws import CURRENT, DECLARED, cell_faults
+from s80lab.protocol.table import (
+    GIVERS,
+    Bus,
+    DisplaceCell,
+    EndCell,
+    Giver,
+    HomeRows,
+    Protocol,
+    ReadCell,
+    RecallCell,
+    RfoCell,
+)
+
+WRITES = "if written then memory := value; else memory := home.value; end;"
+"""The writeback of a home's cell: of the newest data."""
 
 
 def home_state(name: str) -> str:
@@ -83,7 +97,12 @@ begin
     home.value := 0;
   end;
   home.state := goal;
-end;""" + (_recall(protocol) if protocol.recalls else "")
+end;""" + "".join(
+        [
+            _recall(protocol) if protocol.recalls else "",
+            *(_put(protocol, home, giver, row) for giver in GIVERS if (row := home.put_row(giver)) is not None),
+        ]
+    )
 
 
 def first(protocol: Protocol, home: HomeRows) -> list[str]:
@@ -95,6 +114,16 @@ def first(protocol: Protocol, home: HomeRows) -> list[str]:
             lines.append(f"  case bus_{request}:")
             lines += [f"    if {_any_of('home.state', states)} then return supplier = core; end;"]
     return ["switch request", *lines, "end;"] if lines else []
+
+
+def unasked(home: HomeRows) -> str:
+    """The condition under which the private caches do not see a request: the last-level cache answers a read alone."""
+    conditions = [
+        f"request = bus_{request} & ({_any_of('home.state', states)})"
+        for request, row in (("read", home.read), ("fetch", home.fetch or {}))
+        if (states := [name for name, cell in row.items() if cell.first])
+    ]
+    return " | ".join(conditions)
 
 
 def _recall(protocol: Protocol) -> str:
@@ -143,30 +172,19 @@ def impossible(protocol: Protocol, home: HomeRows) -> list[str]:
     return _requests(lines)
 
 
-def before(protocol: Protocol, home: HomeRows) -> list[str]:
-    """Statements of `snoop` for the home's own writeback, before the private caches react."""
-    lines = []
-    for request, _, row in requests(protocol):
-        writes = [
-            f"    case {home_state(name)}: memory := home.value;"
-            for name, cell in _row(home, row).items()
-            if getattr(cell, "writeback", False)
-        ]
-        lines += _switch(request, writes)
-    return _requests(lines)
-
-
 def after(protocol: Protocol, home: HomeRows) -> list[str]:
     """Statements of `snoop` once the private caches have reacted: who supplies if none of them did, and the home's next
     state."""
     faults = cell_faults(protocol)
-    ends, grants, supplies = [], [], []
+    ends, writes, grants, supplies = [], [], [], []
     for request, _, row in requests(protocol):
-        ending, granting, supplying = [], [], []
+        ending, writing, granting, supplying = [], [], [], []
         for name, cell in _row(home, row).items():
             if not cell.possible:
                 continue
             ending += _ending(f"home.{row}.{name}", name, cell, "    ")
+            if getattr(cell, "writeback", False):
+                writing.append(f"    case {home_state(name)}: {WRITES}")
             if isinstance(cell, ReadCell) and cell.grants:
                 granting.append(f"    case {home_state(name)}: kept := true;")
             if isinstance(cell, RfoCell) and cell.supply:
@@ -175,10 +193,12 @@ def after(protocol: Protocol, home: HomeRows) -> list[str]:
                 error = f' error "{fault}";' if fault in faults else ""
                 supplying.append(f"    case {home_state(name)}: data := home.value;{given}{error}")
         ends += _switch(request, ending)
+        writes += _switch(request, writing)
         grants += _switch(request, granting)
         supplies += _switch(request, supplying)
-    lines = [
+    return [
         *_requests(ends),
+        *_requests(writes),
         "  if written then if has_data(goal) then home.value := value; else memory := value; end; end;",
         "  if supplier = core then",
         "    data := memory;",
@@ -187,27 +207,34 @@ def after(protocol: Protocol, home: HomeRows) -> list[str]:
         "  settle(goal, written, value, data);",
         *_requests(grants),
     ]
-    return lines
 
 
-def put(protocol: Protocol, home: HomeRows, state: str) -> list[str]:
+def put(protocol: Protocol, state: str) -> list[str]:
     """Statements of an eviction from a state of which the home learns."""
-    row = home.put_row(protocol.giver(state))
-    assert row is not None
-    giver = protocol.giver(state)
-    lines = [
-        f"kept := exists other: Core do other != core & cache[other].state != st_{protocol.invalid} end;",
-        f"written := {str(protocol.own.evict[state].writeback).lower()};",
-        "switch home.state",
-    ]
+    return [f"put_{protocol.giver(state)}(core, {str(protocol.own.evict[state].writeback).lower()});"]
+
+
+def _put(protocol: Protocol, home: HomeRows, giver: Giver, row: Mapping[str, EndCell]) -> str:
+    lines = []
     for name in home.states:
         place = f"home.put.{giver}.{name}"
         cell = row.get(name)
         if cell is None or not cell.possible:
-            lines.append(f'case {home_state(name)}: error "{place}";')
+            lines.append(f'    case {home_state(name)}: error "{place}";')
         else:
-            lines += _ending(place, name, cell, "")
-    return [*lines, "end;", "settle(goal, written, cache[core].value, cache[core].value);"]
+            lines += _ending(place, name, cell, "    ")
+    return f"""
+
+-- A private cache gives the block up, as {giver}.
+procedure put_{giver}(core: Core; written: boolean);
+var kept: boolean; goal: HomeState;
+begin
+  kept := exists other: Core do other != core & cache[other].state != st_{protocol.invalid} end;
+  switch home.state
+{_lines(lines)}
+  end;
+  settle(goal, written, cache[core].value, cache[core].value);
+end;"""
 
 
 def rules(protocol: Protocol, home: HomeRows) -> Iterator[str]:
@@ -224,10 +251,10 @@ def _loss(protocol: Protocol, place: str, name: str, cell: DisplaceCell | Recall
         return f'rule "{place}" home.state = {home_state(name)} ==> begin error "{place}"; end;'
     recalls = isinstance(cell, RecallCell) or (isinstance(cell, DisplaceCell) and cell.recall)
     body = ["written := false;", "value := 0;"]
-    if cell.writeback:
-        body.append("memory := home.value;")
     if recalls:
         body.append("recall(written, value);")
+    if cell.writeback:
+        body.append(WRITES)
     body += [
         f"kept := exists other: Core do cache[other].state != st_{protocol.invalid} end;",
         *_choice(place, cell),
@@ -271,11 +298,7 @@ invariant "{DECLARED}"
 invariant "{CURRENT}"
   answers_reads(home.state) &
   (answers_first(home.state) | forall a: Core do !supplies(bus_read, cache[a].state) end) ->
-    home.value = last_write;
-
-invariant "{CLEAN}"
-  has_data(home.state) & !dirty(home.state) & forall a: Core do !owner(cache[a].state) end ->
-    home.value = memory;"""
+    home.value = last_write;"""
 
 
 def _ending(place: str, name: str, cell: EndCell, indent: str) -> list[str]:

@@ -195,14 +195,15 @@ class PutCell(EndCell):
 
 
 class UpgradeCell(EndCell):
-    """An upgrade at the home. writeback: the block of the last-level cache goes to memory first."""
+    """An upgrade at the home. writeback: the block goes to memory, as a private cache wrote it back in this event, or
+    else as the last-level cache has it."""
 
     writeback: StrictBool = False
 
 
 class RfoCell(UpgradeCell):
-    """A request for data. supply: the last-level cache supplies if no private cache does; first: even if one would;
-    gives: the state in which the requester then fills the block."""
+    """A request for data. supply: the last-level cache supplies if no private cache does; first: even if one would,
+    and a read then does not reach the private caches; gives: the state in which the requester then fills the block."""
 
     supply: StrictBool = False
     first: StrictBool = False
@@ -458,9 +459,9 @@ class Protocol(Strict):
             for written_back in (False, True):
                 end = cell.after(others_keep, written_back)
                 goal = home.states[end]
-                if isinstance(cell, RfoCell | UpgradeCell) and not isinstance(cell, DisplaceCell | RecallCell):
-                    if not goal.tracked:
-                        raise ValueError(f"{place} ends in {end} with copies = none, but the requester has a copy")
+                request = isinstance(cell, UpgradeCell) and not isinstance(cell, DisplaceCell | RecallCell)
+                if request and not goal.tracked:
+                    raise ValueError(f"{place} ends in {end} with copies = none, but the requester has a copy")
                 if recall and goal.tracked:
                     raise ValueError(f"{place} ends in {end}, which allows copies, but a recall leaves none")
                 if isinstance(cell, DisplaceCell) and goal.data:
@@ -512,6 +513,38 @@ class Protocol(Strict):
     def givers(self, giver: Giver) -> list[str]:
         """The states from which a private cache gives up the block as this giver."""
         return [name for name in self.present if self.puts(name) and self.giver(name) == giver]
+
+    @property
+    def bus_suffices(self) -> bool:
+        """Whether a machine without last-level cache and directory plays the protocol: it remembers for each line
+        whether reads are granted shared copies only."""
+        home = self.home
+        if home is None or home.has_llc:
+            return home is None
+        granting = {name for name, cell in home.read.items() if cell.grants}
+        ends = {
+            (row, name): {end in granting for _, end in cell.ends()}
+            for row, cells in home.rows()
+            for name, cell in cells.items()
+            if cell.possible and row != "home.recall"
+        }
+        granted = {
+            name: bool(getattr(cell, "grants", None))
+            for name, cell in home.request_row("fetch").items()
+            if cell.possible
+        }
+        return (
+            home.absent not in granting
+            and all((name in granting) == granted.get(name, name in granting) for name in home.states)
+            and all(
+                end == {name in granting} for (row, name), end in ends.items() if row in ("home.read", "home.fetch")
+            )
+            and all(end == {False} for (row, _), end in ends.items() if row in ("home.rfo", "home.upgrade"))
+            and all(
+                len(set().union(*(end for (row, _), end in ends.items() if row == f"home.put.{giver}"))) < 2
+                for giver in GIVERS
+            )
+        )
 
     @property
     def recalls(self) -> bool:
