@@ -6,9 +6,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from s80lab.protocol.docs import known
-from s80lab.protocol.table import find_protocol
+from s80lab.protocol.table import find_protocol, load_protocol
 
 NAMES = [path.stem for path in known()]
+HOMED = [name for name in NAMES if load_protocol(find_protocol(name)).home is not None]
 
 
 def edited(folder: Path, base: str, place: str, instead: str) -> Path:

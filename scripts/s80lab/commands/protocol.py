@@ -75,7 +75,7 @@ def check(args: CheckArguments) -> None:
     for verdict in () if args.as_json else told:
         print_verdict(verdict, Console(highlight=False))
     if not args.as_json and any(verdict.proof for verdict in told):
-        print_invariants(Console())
+        print_invariants(Console(), any(verdict.proof and verdict.protocol.home for verdict in told))
     for verdict in told if args.trace or args.html else ():
         _write_counterexample(
             verdict, (args.files or [shown(verdict.path)])[0], args.trace, args.html, sayer(args.as_json)

@@ -198,6 +198,7 @@ def after(protocol: Protocol, home: HomeRows) -> list[str]:
         supplies += _switch(request, supplying)
     return [
         *_requests(ends),
+        *_requests(grants),
         *_requests(writes),
         "  if written then if has_data(goal) then home.value := value; else memory := value; end; end;",
         "  if supplier = core then",
@@ -205,7 +206,6 @@ def after(protocol: Protocol, home: HomeRows) -> list[str]:
         *(f"  {line}" for line in _requests(supplies)),
         "  end;",
         "  settle(goal, written, value, data);",
-        *_requests(grants),
     ]
 
 

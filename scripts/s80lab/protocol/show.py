@@ -18,7 +18,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.strict import shown
 from s80lab.base.terminal import plain_text
 from s80lab.protocol.counterexample import Counterexample
-from s80lab.protocol.laws import NAMES
+from s80lab.protocol.laws import HOME_LAWS, NAMES
 from s80lab.protocol.proof import Proof, Verdict
 from s80lab.protocol.table import (
     BUS,
@@ -243,9 +243,10 @@ def print_verdict(verdict: Verdict, console: Console) -> None:
     print_counterexample(name, verdict.counterexample, console)
 
 
-def print_invariants(console: Console) -> None:
-    """Prints what a proof proves: the names of all invariants."""
-    text = plain_text(f"In every reachable state: {'; '.join(NAMES)}.", "dim")
+def print_invariants(console: Console, homes: bool) -> None:
+    """Prints what a proof proves: the names of all invariants. homes: one of the proven tables has a home."""
+    laws = (law for law in NAMES if homes or law not in HOME_LAWS)
+    text = plain_text(f"In every reachable state: {'; '.join(laws)}.", "dim")
     console.print(text, soft_wrap=not console.is_terminal)
 
 

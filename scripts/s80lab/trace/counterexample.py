@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from s80lab.base.errors import UserError
 from s80lab.protocol.counterexample import Counterexample
 from s80lab.protocol.table import Protocol
 
@@ -14,6 +15,7 @@ SETTINGS = "l2.size=128 l2.ways=1"
 """Direct-mapped caches with two lines of 64 bytes: lines at multiples of 128 bytes evict each other."""
 STRIDE = 128
 BLOCK = 0x100
+_BEHIND = ("displace", "recall", "move")
 _OPS = {"load": "load", "fetch": "ifetch", "store": "store"}
 
 
@@ -21,8 +23,14 @@ def counterexample_trace(found: Counterexample, protocol: Protocol, name: str) -
     """The text of the trace. `name` is the name or path of the protocol's table, for the header of the trace.
 
     A trace has no evictions. A core evicts the block because the core loads another line of the same cache set; an
-    exclusive L2 needs a second line, because the first one only moves the block from the L1 to the L2.
+    exclusive L2 needs a second line, because the first one only moves the block from the L1 to the L2. UserError if the
+    machine of the trace cannot play the events.
     """
+    if not protocol.bus_suffices or any(line.action in _BEHIND for line in found.lines):
+        raise UserError(
+            f"the counterexample to {protocol.name} cannot be written as a trace: traces are played on the machine "
+            "classroom, which has neither a last-level cache nor a directory; leave out --trace and --html"
+        )
     cores = len(found.lines[0].caches)
     settings = SETTINGS if cores <= CORES else f"{SETTINGS} processors.count={cores}"
     head = [
