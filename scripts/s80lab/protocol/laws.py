@@ -54,7 +54,8 @@ class Fault:
 class Snapshot:
     """One block at one moment: state and value in each core's cache, the value in memory, and the last value stored.
 
-    The value of a core without a copy has no meaning. home: state and value at the home; None if there is no [home].
+    The value of a core without a copy has no meaning. home: state and value at the home; None if there is no [home], or
+    the machine has neither a last-level cache nor a directory.
     """
 
     states: list[str]
@@ -85,7 +86,7 @@ def state_faults(protocol: Protocol, shot: Snapshot) -> Iterator[Fault]:
     kept = protocol.home is not None and shot.home is not None and protocol.home.states[shot.home[0]].dirty
     kept = kept and shot.home is not None and shot.home[1] == last
     if shot.memory != last and not kept and not any(shot.values[core] == last for core, _ in owners):
-        home = "" if protocol.home is None else f", the home ({_shown(protocol, shot)}) has no dirty block with {last}"
+        home = "" if shot.home is None else f", the home ({_shown(protocol, shot)}) has no dirty block with {last}"
         sentence = f"the last value stored is {last}, but memory holds {shot.memory}{home} and no owner holds {last}"
         yield Fault(NOT_LOST, sentence)
     if protocol.home is not None and shot.home is not None:
