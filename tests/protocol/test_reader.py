@@ -12,7 +12,7 @@ from tests.protocol.tables import NAMES
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.protocol.table import find_protocol, load_protocol
+from s80lab.protocol.table import GIVERS, REQUESTS, EndCell, HomeRows, Protocol, find_protocol, load_protocol
 
 pytestmark = pytest.mark.usefixtures("proofs")
 
@@ -78,17 +78,130 @@ EDITS = [
 ]  # fmt: skip
 
 
+# The same for mesi-llc and its home.
+HOME_EDITS = [
+    ("", "", None),
+    ("[home.read]", "[home.reads]", r"unknown key `home.reads`"),
+    ("[home.put.exclusive]", "[home.put.stranger]", r"unknown key `home.put.stranger`"),
+    ("[home.put.exclusive]", '["home"."put.exclusive"]', "unknown key"),
+    ("[home.states.NP]", '[home.states."N P"]', "a letter followed by letters"),
+    ("[home.states.NP]\n", "[home.states.NP]\nshared = true\n", "unknown key"),
+    ('copies = "none"\n', "", "copies"),
+    ('copies = "none"\n', 'copies = "two"\n', "copies"),
+    ('copies = "none"\n', 'copies = "any"\n', r"\[home.states\].*neither data nor copies; found: none"),
+    ('copies = "none"\n', 'copies = "none"\ndirty = true\n', "dirty, so it needs data"),
+    ('data = true\ncopies = "none"\n', 'copies = "none"\n', r"\[home.states\].*neither data nor copies; found: NP, P"),
+    ('NP = { next = "MT" }\n', "", "the cell home.read.NP is missing"),
+    ('NP = { next = "MT" }', 'Q = { next = "MT" }', "home.read.NP is missing"),
+    ('NP = { next = "MT" }', 'NP = { next = "Q" }', "home.read.NP.next names the unknown home state `Q`"),
+    ('NP = { next = "MT" }', "NP = { }", "needs either `next`, or"),
+    ('NP = { next = "MT" }', 'NP = { alone = "MT" }', "needs either `next`, or"),
+    ('NP = { next = "MT" }', 'NP = { alone = "MT", shared = "SS" }', None),
+    ('NP = { next = "MT" }', 'NP = { next = "MT", shared = "SS" }', "needs either `next`, or"),
+    ('NP = { next = "MT" }', 'NP = { clean = "MT", shared = "SS" }', "needs either `next`, or"),
+    ('NP = { next = "MT" }', 'NP = { alone = "MT", clean = "SS", dirty = "SSD" }', None),
+    ('NP = { next = "MT" }', 'NP = { shared = "MT", clean = "SS", dirty = "SSD" }', None),
+    ('NP = { next = "MT" }', 'NP = { alone = "MT", shared = "SS", clean = "SS", dirty = "SSD" }', "needs either"),
+    ('NP = { next = "MT" }', 'NP = { next = "MT", supply = true }', "cannot supply or write back in a state w"),
+    ('NP = { next = "MT" }', 'NP = { next = "MT", writeback = true }', "cannot supply or write back in a state w"),
+    ('NP = { next = "MT" }', 'NP = { next = "P" }', "home.read.NP ends in P with copies = none, but the requester"),
+    ('NP = { next = "MT" }', 'NP = { impossible = "never" }', None),
+    ('NP = { next = "MT" }', 'NP = { next = "MT", impossible = "never" }', "must not have other keys"),
+    ('P = { next = "MT", supply = true }', 'P = { next = "MT", first = true }', "`first` needs supply = true"),
+    ('P = { next = "MT", supply = true }', 'P = { next = "MT", supply = true, first = true }', None),
+    ('P = { next = "MT", supply = true }', 'P = { next = "MT", gives = "S" }', "`gives` needs supply = true"),
+    ('P = { next = "MT", supply = true }', 'P = { next = "MT", supply = true, gives = "S" }', None),
+    ('P = { next = "MT", supply = true }', 'P = { next = "MT", supply = true, gives = "I" }', "a readable state"),
+    ('P = { next = "MT", supply = true }', 'P = { next = "MT", supply = true, gives = "Q" }', "a readable state"),
+    ('P = { next = "MT", supply = true }', 'P = { next = "MT", supply = true, writeback = true }', None),
+    ('P = { next = "MT", supply = true }', 'P = { next = "MT", recall = true }', "unknown key"),
+    ('grants = "shared"', 'grants = "alone"', "grants"),
+    ('grants = "shared"', "grants = true", "grants"),
+    ('SS = { next = "MT" }', 'SS = { next = "MT", supply = true }', "unknown key"),
+    ('SS = { next = "MT" }', 'SS = { next = "MT", writeback = true }', None),
+    ('MT = { clean = "P", dirty = "PD" }', 'MT = { clean = "P", dirty = "PD", writeback = true }', "unknown key"),
+    ('MT = { clean = "P", dirty = "PD" }', 'NP = { next = "P" }\nMT = { next = "P" }', "in which the event cannot"),
+    ("[home.displace]\n", "[home.displace]\nNP = { next = 'NP' }\n", "a state in which the event cannot happen"),
+    ('P = { next = "NP" }', 'P = { next = "PD" }', "ends in PD with data, but the block leaves"),
+    ('P = { next = "NP" }', 'P = { next = "NP", supply = true }', "unknown key"),
+    ('SS = { next = "NP", recall = true }', 'SS = { next = "NP", recall = 1 }', "recall"),
+    ("[home.displace]", "[home.displaced]", "unknown key"),
+    ("recall = true", "recall = false", None),
+    ("[remote.recall]", "[remote.recalled]", "unknown key"),
+    ('[remote.recall]\nM = { next = "I", w', '[remote.recall]\nM = { next = "I", supply = true, w', "unknown key"),
+    ('E = { next = "I", put = true }', 'E = { next = "I", put = 1 }', "put"),
+    ('E = { next = "I", put = true }', 'E = { next = "I" }', None),
+    ('S = { next = "I" }\nI = { impossible = "an', 'S = { next = "I", put = true }\nI = { impossible = "an',
+     r"the table \[home.put.sharer\] is missing"),
+]  # fmt: skip
+
+# What is cut out of mesi-llc (up to the next table), and the message.
+HOME_CUTS = [
+    ("home.read", "the key `home.read` is missing"),
+    ("home.rfo", "the key `home.rfo` is missing"),
+    ("home.upgrade", r"the table \[home.upgrade\] is missing"),
+    ("home.put.exclusive", r"the table \[home.put.exclusive\] is missing"),
+    ("home.displace", r"the table \[home.displace\] is missing"),
+    ("remote.recall", r"the table \[remote.recall\] is missing"),
+]
+
+# A table that is added to a shipped one, and the message; None: still a valid table.
+ADDED = [
+    ("moesi", '[remote.recall]\nM = { next = "I" }\n', r"the cell remote.recall.O is missing"),
+    ("msi", '[remote.recall]\nM = { next = "I" }\nS = { next = "I" }\nI = { next = "I" }\n', "no cell of .home. rec"),
+    ("msi", "[home]\n", "the key `home.states` is missing"),
+    ("mesi-llc", '[home.put.owner]\nSS = { next = "SS" }\n', "an event that cannot happen: no private cache"),
+    ("hammer", '[home.upgrade]\nE = { next = "NO" }\n', "an event that cannot happen: no cell of .own. has bus"),
+    ("hammer", '[home.displace]\nE = { next = "NO" }\n', "an event that cannot happen: no home state has data"),
+    ("mesi-llc", '[home.recall]\nSS = { next = "P" }\nSSD = { next = "PD" }\nMT = { clean = "P", dirty = "PD" }\n'
+     'MTD = { next = "PD" }\n', None),
+    ("mesi-llc", '[home.recall]\nSS = { next = "SS" }\nSSD = { next = "PD" }\nMT = { clean = "P", dirty = "PD" }\n'
+     'MTD = { next = "PD" }\n', "ends in SS, which allows copies, but a recall leaves none"),
+]  # fmt: skip
+
+
 def loaders_verdicts(files: Iterable[Path]) -> list[str]:
-    """For each file the states in order, or `refused ...`, as the C++ loader sees it."""
+    """For each file the states in order and the cells of the home, or `refused ...`, as the C++ loader sees it."""
     done = subprocess.run([CHECK, *files], capture_output=True, text=True, check=True)
     return done.stdout.splitlines()
 
 
 def readers_verdict(file: Path) -> str:
     try:
-        return " ".join(load_protocol(file).states)
+        protocol = load_protocol(file)
+        return " ".join([*protocol.states, *(_home_words(protocol, protocol.home) if protocol.home else [])])
     except UserError as error:
         return f"{REFUSED} {error}"
+
+
+def _home_words(protocol: Protocol, home: HomeRows) -> Iterator[str]:
+    """The home in the words of tests/protocol/protocol_check.cpp."""
+    for name, state in home.states.items():
+        marks = [("data", state.data), ("dirty", state.dirty), ("absent", name == home.absent)]
+        yield ":".join([name, state.copies, *(word for word, there in marks if there)])
+    rows = dict(home.rows()) | {"home.fetch": home.request_row("fetch")}
+    order = [*REQUESTS, *(f"put.{giver}" for giver in GIVERS), "displace", "recall"]
+    for row in order:
+        cells = rows.get(f"home.{row}", {})
+        yield from (
+            _cell_word(row, name, cells[name]) for name in home.states if name in cells and cells[name].possible
+        )
+    for name, evict in protocol.own.evict.items():
+        if evict.possible and protocol.puts(name):
+            yield f"put.{name}"
+        recalled = (protocol.remote.recall or {}).get(name)
+        if recalled is not None and recalled.possible:
+            yield f"recalled.{name}={recalled.after}" + ("+writeback" if recalled.writeback else "")
+    told = [("llc", home.has_llc), ("recalls", home.recall is not None), ("bus", protocol.bus_suffices)]
+    yield from (word for word, there in told if there)
+
+
+def _cell_word(row: str, name: str, cell: EndCell) -> str:
+    ends = ",".join(cell.after(keep, written) for keep in (False, True) for written in (False, True))
+    flags = [flag for flag in ("supply", "first", "grants", "writeback", "recall") if getattr(cell, flag, False)]
+    flags += ["recall"] if row == "recall" else []
+    flags += [given] if (given := getattr(cell, "gives", None)) else []
+    return "+".join([f"{row}.{name}={ends}", *flags])
 
 
 def differences(files: list[Path]) -> Iterator[tuple[str, str]]:
@@ -103,8 +216,32 @@ def differences(files: list[Path]) -> Iterator[tuple[str, str]]:
 def test_reader_and_loader_agree_on_edited_tables(tmp_path: Path, what: str, instead: str, said: str | None) -> None:
     text = find_protocol("moesi").read_text()
     assert what in text
-    file = tmp_path / "edited.toml"
-    file.write_text(text.replace(what, instead, 1))
+    _agree(tmp_path, text.replace(what, instead, 1), said)
+
+
+@pytest.mark.parametrize(("what", "instead", "said"), HOME_EDITS)
+def test_reader_and_loader_agree_on_edited_homes(tmp_path: Path, what: str, instead: str, said: str | None) -> None:
+    text = find_protocol("mesi-llc").read_text()
+    home = text.index("[home.states.NP]")
+    at = text.index(what, home if what in text[home:] else 0)
+    _agree(tmp_path, text[:at] + instead + text[at + len(what) :], said)
+
+
+@pytest.mark.parametrize(("row", "said"), HOME_CUTS)
+def test_reader_and_loader_refuse_homes_without_a_row(tmp_path: Path, row: str, said: str) -> None:
+    before, head, rest = find_protocol("mesi-llc").read_text().partition(f"[{row}]\n")
+    assert head
+    _agree(tmp_path, before + "[" * ("\n[" in rest) + rest.partition("\n[")[2], said)
+
+
+@pytest.mark.parametrize(("name", "table", "said"), ADDED)
+def test_reader_and_loader_agree_on_added_rows(tmp_path: Path, name: str, table: str, said: str | None) -> None:
+    _agree(tmp_path, f"{find_protocol(name).read_text()}\n{table}", said)
+
+
+def _agree(folder: Path, text: str, said: str | None) -> None:
+    file = folder / "edited.toml"
+    file.write_text(text)
     assert list(differences([file])) == []
     if said is None:
         load_protocol(file)

@@ -20,6 +20,8 @@ Bus = Literal["read", "rfo", "upgrade"]
 ACCESSES: tuple[Access, ...] = get_args(Access)
 BUS: tuple[Bus, ...] = get_args(Bus)
 MAX_STATES = 8
+REQUESTS = ("read", "fetch", "rfo", "upgrade")
+"""The requests that arrive at a home. A fetch is a read for an instruction."""
 Giver = Literal["sharer", "exclusive", "owner"]
 GIVERS: tuple[Giver, ...] = get_args(Giver)
 """Who gives a block up to the home, by the class of its state: S, E or M, O."""
@@ -251,7 +253,7 @@ class HomeRows(Strict):
 
     def rows(self) -> Iterator[tuple[str, Mapping[str, EndCell]]]:
         """All rows of the file with their names (`home.put.owner`)."""
-        for name in ("read", "fetch", "rfo", "upgrade"):
+        for name in REQUESTS:
             if (row := getattr(self, name)) is not None:
                 yield f"home.{name}", row
         for giver in GIVERS:
