@@ -101,13 +101,21 @@ public:
         this->line(slot) = line;
         this->block(slot) = block;
     }
+    /// An access found the slot's line.
     [[gnu::always_inline]] void touch(Slot slot) const {
-        if (two_orders_) {  // which one it was cannot be predicted, and need not be known
-            const std::uint32_t order = slot.way == 0 ? 0x10 : 0x01;
-            std::memcpy(slot.set + order_at_, &order, sizeof order);
+        if (two_orders_) {
+            touch_one_of_two(slot);
             return;
         }
         replacement_.touch(order(slot.set), slot.way);
+    }
+    /// An access brought the slot's line in.
+    [[gnu::always_inline]] void filled(Slot slot) const {
+        if (two_orders_) {
+            touch_one_of_two(slot);
+            return;
+        }
+        replacement_.fill(order(slot.set), slot.way);
     }
     void drop(Slot slot) const { put(slot, kNoLine, Block{}); }
     /// Does nothing if the cache does not hold the line.
@@ -161,6 +169,12 @@ private:
     static Line* tags(std::byte* set) { return reinterpret_cast<Line*>(set); }
 
     std::byte* order(std::byte* set) const { return set + order_at_; }
+
+    /// Which way it was cannot be predicted, and need not be known.
+    [[gnu::always_inline]] void touch_one_of_two(Slot slot) const {
+        const std::uint32_t order = slot.way == 0 ? 0x10 : 0x01;
+        std::memcpy(slot.set + order_at_, &order, sizeof order);
+    }
 
     /// The ways with that tag, one bit each. The matching way cannot be predicted, so common associativities
     /// are searched without branches.

@@ -9,11 +9,15 @@
 #include "cache/replacement/lru.h"
 #include "cache/replacement/plru.h"
 #include "cache/replacement/random.h"
+#include "cache/replacement/srrip.h"
 
 namespace s80::model {
 
 /// In the order of kPolicies. State files have these numbers: append new ones.
-enum class Policy : std::uint8_t { lru, plru, random };
+enum class Policy : std::uint8_t { lru, plru, random, srrip };
+/// Private caches can have the first ones. They do not tell a fill from a hit, nor does the filter of
+/// captures.
+inline constexpr unsigned kPrivatePolicies = 3;
 
 /// A policy is a class with static members only:
 /// - kName: in machine files. kForeseeable: whether the state of a set determines the next victim.
@@ -21,6 +25,7 @@ enum class Policy : std::uint8_t { lru, plru, random };
 /// - bits(ways): how many bits a set needs. 64 bits fit into one word (set_state.h).
 /// - init(set, ways): the state of a set in which no way has been used yet.
 /// - touch(set, ways, way): an access finds or fills the way.
+/// - fill(set, ways, way), optional: an access fills the way; `touch` is then called only if it finds it.
 /// - victim(set, ways, common): the way to evict from a set whose ways are all in use. `common`: 64 bits
 ///   of the whole cache, which the policy may change if it is not foreseeable.
 template <class... Policies>
@@ -43,7 +48,7 @@ private:
         }
     }
 };
-using Policies = PolicyList<Lru, Plru, Random>;
+using Policies = PolicyList<Lru, Plru, Random, Srrip>;
 
 class Replacement {
 public:
@@ -67,17 +72,34 @@ public:
         Policies::call(
             policy_, [&](auto p) __attribute__((always_inline)) { p.touch(set, ways_, way); });
     }
+    [[gnu::always_inline]] void fill(std::byte* set, unsigned way) const {
+        Policies::call(
+            policy_, [&]<class One>(One) __attribute__((always_inline)) {
+                if constexpr (requires { One::fill(set, 0U, 0U); }) {
+                    One::fill(set, ways_, way);
+                } else {
+                    One::touch(set, ways_, way);
+                }
+            });
+    }
     /// The way to evict from a set whose ways are all in use.
-    unsigned victim(const std::byte* set) {
+    unsigned victim(std::byte* set) {
         return Policies::call(policy_, [&](auto p) { return p.victim(set, ways_, common_); });
     }
     /// Whether the state of a set determines its next victim.
     bool foreseeable() const {
         return Policies::call(policy_, [](auto p) { return p.kForeseeable; });
     }
+    /// Of a foreseeable policy.
     unsigned next_victim(const std::byte* set) const {
-        std::uint64_t common = common_;
-        return Policies::call(policy_, [&](auto p) { return p.victim(set, ways_, common); });
+        return Policies::call(policy_, [&]<class One>(One) -> unsigned {
+            std::uint64_t common = common_;
+            if constexpr (One::kForeseeable) {
+                return One::victim(set, ways_, common);
+            } else {
+                return 0;
+            }
+        });
     }
 
     /// The state that belongs to no set, for a file.

@@ -58,6 +58,11 @@ bool Keys::has_table(const std::string& table) const {
     return first != values_.end() && first->first.starts_with(table + ".");
 }
 
+bool Keys::is_text(const std::string& key) const {
+    const auto found = values_.find(key);
+    return found != values_.end() && std::holds_alternative<std::string>(found->second);
+}
+
 template <class T>
 T Keys::need(const std::string& key) const {
     const auto found = values_.find(key);

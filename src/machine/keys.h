@@ -24,6 +24,8 @@ public:
     /// Whether the file has the table.
     bool has_table(const std::string& table) const;
 
+    bool is_text(const std::string& key) const;
+
     // A key is TABLE.NAME. All throw Error with file and key if it is missing, of the wrong type or out of
     // range.
     std::string text(const std::string& key) const;

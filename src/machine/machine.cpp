@@ -2,7 +2,9 @@
 #include "machine/machine.h"
 
 #include <bit>
+#include <charconv>
 #include <cmath>
+#include <span>
 #include <utility>
 
 #include "base/core_set.h"
@@ -20,14 +22,16 @@ constexpr unsigned kMaxService = 1'000'000;
 constexpr unsigned kShortestEpoch = 5'000;
 constexpr unsigned kLongestEpoch = 50'000;
 constexpr unsigned kMaxBanks = 1024;
+constexpr unsigned kMaxSlices = 1024;
+/// A directory with more entries than that for each line of the private caches is never full.
+constexpr double kMaxCoverage = 1000;
 
 CacheGeometry geometry(const Keys& keys, const std::string& cache) {
     return {keys.positive(cache + ".size"), keys.number(cache + ".ways")};
 }
 
-void check_geometry(const std::string& where, const char* name, const CacheGeometry& g, const Machine& m,
-                    unsigned most_ways) {
-    const unsigned line_bytes = m.line_bytes;
+void check_geometry(const std::string& where, const char* name, const CacheGeometry& g, unsigned line_bytes,
+                    Policy policy, unsigned most_ways) {
     if (g.ways == 0 || g.ways > most_ways) {
         throw Error(where + ": " + name + ".ways is " + std::to_string(g.ways) + ", allowed are 1 to " +
                     std::to_string(most_ways));
@@ -42,10 +46,56 @@ void check_geometry(const std::string& where, const char* name, const CacheGeome
                     std::to_string(g.ways) + " ways and lines of " + std::to_string(line_bytes) +
                     " bytes has no power-of-two number of sets");
     }
-    if (const char* const objection = Replacement::objection(m.policy, g.ways)) {
-        throw Error(where + ": replacement.policy " + Policies::kNames[static_cast<unsigned>(m.policy)] +
-                    " " + objection);
+    if (const char* const objection = Replacement::objection(policy, g.ways)) {
+        throw Error(where + ": " + name + " has the replacement policy " +
+                    Policies::kNames[static_cast<unsigned>(policy)] + ", which " + objection);
     }
+}
+
+/// A directory's entries count as lines.
+void check_sliced(const std::string& where, const std::string& name, const SlicedGeometry& g,
+                  unsigned line_bytes) {
+    const bool directory = name == "directory";
+    const std::uint64_t lines = g.lines(line_bytes);
+    const std::string size = directory ? "directory.entries is " + std::to_string(lines)
+                                       : name + ".size is " + std::to_string(g.all.bytes) + " bytes";
+    if (g.slices == 0 || g.slices > kMaxSlices) {
+        throw Error(where + ": " + name + ".slices is " + std::to_string(g.slices) + ", allowed are 1 to " +
+                    std::to_string(kMaxSlices));
+    }
+    if (lines < std::uint64_t{g.slices} * g.all.ways) {
+        throw Error(where + ": " + size + ", less than one set of " + std::to_string(g.all.ways) +
+                    " ways in each of " + std::to_string(g.slices) + " slices");
+    }
+    if (g.all.bytes % g.slices != 0 || g.all.bytes / g.slices % line_bytes != 0) {
+        throw Error(where + ": " + size + ", which " + name + ".slices = " + std::to_string(g.slices) +
+                    " does not divide");
+    }
+    check_geometry(where, ("a slice of " + name).c_str(), g.slice(), line_bytes, g.policy, kMaxWays);
+}
+
+/// The table is absent on a machine whose home has no such part.
+std::optional<SlicedGeometry> read_sliced(const Keys& keys, const std::string& table, std::uint64_t bytes) {
+    const auto policy =
+        position(Policies::kNames, keys.text(table + ".replacement"), keys.where(), table + ".replacement");
+    return SlicedGeometry{
+        {bytes, keys.number(table + ".ways")}, keys.number(table + ".slices"), static_cast<Policy>(policy)};
+}
+
+/// `directory.entries`: a number, or a multiple of the lines in the private caches such as "1.5x".
+std::uint64_t directory_entries(const Keys& keys, const Machine& m) {
+    if (!keys.is_text("directory.entries")) {
+        return keys.positive("directory.entries");
+    }
+    const std::string text = keys.text("directory.entries");
+    double factor = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, factor, std::chars_format::fixed);
+    if (error != std::errc{} || stop + 1 != end || *stop != 'x' || !(factor > 0) || factor > kMaxCoverage) {
+        throw Error(keys.where() + ": directory.entries is '" + text +
+                    "'; write a number, or a multiple of the lines in the private caches such as 1.5x");
+    }
+    return static_cast<std::uint64_t>(std::llround(factor * static_cast<double>(m.private_lines())));
 }
 
 /// The table is absent where the processors translate as the guest does.
@@ -85,6 +135,10 @@ Machine read_machine(Keys keys) {
     m.policy = parse_policy(keys.text("replacement.policy"), keys.where());
     m.latency = {keys.number("latency.l2_hit"), keys.number("latency.memory"), keys.number("latency.cache"),
                  keys.number("latency.upgrade")};
+    if (keys.has_table("llc")) {
+        m.llc = read_sliced(keys, "llc", keys.positive("llc.size"));
+        m.latency.llc = keys.number("latency.llc");
+    }
     m.translation = read_translation(keys);
     m.bandwidth = read_bandwidth(keys);
     m.issue_share = keys.has_table("smt") ? keys.real("smt.issue_share") : 1.0;
@@ -93,6 +147,9 @@ Machine read_machine(Keys keys) {
     m.filter_instructions = keys.number("clock.filter_instructions");
     m.epoch_cycles = keys.number("clock.epoch_cycles");
     m.l2_inclusion = keys.text("l2.inclusion");
+    if (keys.has_table("directory")) {
+        m.directory = read_sliced(keys, "directory", directory_entries(keys, m) * m.line_bytes);
+    }
     m.check(keys.where());
     if (m.epoch_cycles < kShortestEpoch || m.epoch_cycles > kLongestEpoch) {
         throw Error(keys.where() + ": clock.epoch_cycles is " + std::to_string(m.epoch_cycles) +
@@ -107,7 +164,14 @@ Machine read_machine(Keys keys) {
 }  // namespace
 
 Policy parse_policy(const std::string& word, const std::string& where) {
-    return static_cast<Policy>(position(Policies::kNames, word, where, "replacement.policy"));
+    constexpr auto kAllowed = std::span(Policies::kNames).first<kPrivatePolicies>();
+    return static_cast<Policy>(position(kAllowed, word, where, "replacement.policy"));
+}
+
+/// Each organisation but the inclusive one keeps different lines in the L1s and the L2.
+std::uint64_t Machine::private_lines() const {
+    const std::uint64_t bytes = l2.bytes + (l2_inclusion == "inclusive" ? 0 : l1i.bytes + l1d.bytes);
+    return cores() * (bytes / line_bytes);
 }
 
 unsigned Machine::line_shift() const {
@@ -152,9 +216,14 @@ void Machine::check(const std::string& where) const {
                     std::to_string(kMaxService) + " cycles, and bandwidth.banks from 1 to " +
                     std::to_string(kMaxBanks));
     }
-    check_geometry(where, "l1i", l1i, *this, kMaxL1Ways);
-    check_geometry(where, "l1d", l1d, *this, kMaxL1Ways);
-    check_geometry(where, "l2", l2, *this, kMaxWays);
+    check_geometry(where, "l1i", l1i, line_bytes, policy, kMaxL1Ways);
+    check_geometry(where, "l1d", l1d, line_bytes, policy, kMaxL1Ways);
+    check_geometry(where, "l2", l2, line_bytes, policy, kMaxWays);
+    for (const auto& [name, g] : {std::pair{"llc", llc}, {"directory", directory}}) {
+        if (g) {
+            check_sliced(where, name, *g, line_bytes);
+        }
+    }
 }
 
 Machine Machine::load(const std::string& path) {

@@ -3,11 +3,13 @@
 // (docs/reference/interfaces/plugin-arguments.md).
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/types.h"
 #include "cache/geometry.h"
 #include "cache/replacement.h"
+#include "cache/sliced_geometry.h"
 #include "machine/keys.h"
 #include "stats/statistics.h"
 
@@ -18,16 +20,17 @@ struct Latency {  ///< stall cycles beyond the base cycle
     unsigned memory = 0;
     unsigned cache = 0;
     unsigned upgrade = 0;
+    unsigned llc = 0;  ///< of machines with a last-level cache
 
     Latency& operator*=(unsigned factor) {
-        for (unsigned* cycles : {&l2_hit, &memory, &cache, &upgrade}) {
+        for (unsigned* cycles : {&l2_hit, &memory, &cache, &upgrade, &llc}) {
             *cycles *= factor;
         }
         return *this;
     }
 };
 
-/// Throws Error if no policy has this name; `where` begins the message.
+/// A policy of private caches. Throws Error if none has this name; `where` begins the message.
 Policy parse_policy(const std::string& word, const std::string& where);
 
 /// How a data access finds its page after a TLB miss.
@@ -51,8 +54,10 @@ struct Machine {
     std::uint64_t clock_hz = 0;
     unsigned line_bytes = 0;
     CacheGeometry l1i, l1d, l2;
-    std::string l2_inclusion = "inclusive";  ///< organisation of the private caches
-    Policy policy = Policy::lru;
+    std::string l2_inclusion = "inclusive";   ///< organisation of the private caches
+    Policy policy = Policy::lru;              ///< of the private caches
+    std::optional<SlicedGeometry> llc;        ///< the shared last-level cache
+    std::optional<SlicedGeometry> directory;  ///< of bounded size; none: it knows every copy
     Latency latency;
     Translation translation;
     Bandwidth bandwidth;
@@ -67,6 +72,8 @@ struct Machine {
     unsigned cores() const { return processors / threads_per_core; }
     Dimensions dimensions() const { return Dimensions(cores()); }
     unsigned line_shift() const;
+    /// Lines that the private caches of all cores have room for.
+    std::uint64_t private_lines() const;
 
     /// Reads the resolved file. Throws Error that names file and key.
     static Machine load(const std::string& path);

@@ -17,6 +17,8 @@ public:
 
     /// The core's caches beyond the L1 have the data.
     unsigned l2_hit(unsigned core) const { return latency_[core].l2_hit; }
+    /// The last-level cache sends the data.
+    unsigned llc(unsigned core) const { return latency_[core].llc; }
     /// Memory sends the data.
     unsigned memory(unsigned core) const { return latency_[core].memory; }
     /// The caches of core `supplier` send the data.

@@ -130,6 +130,74 @@ TEST(MachineFile, Translation) {
               "a machine: the key translation.entries is missing or of the wrong type");
 }
 
+namespace {
+
+constexpr const char* kLlc = "[llc]\nsize = 25165824\nways = 12\nslices = 4\nreplacement = \"srrip\"\n";
+constexpr const char* kDirectory =
+    "[directory]\nentries = \"1.5x\"\nways = 12\nslices = 18\nreplacement = \"plru\"\n";
+
+/// The S80 with a last-level cache and a bounded directory.
+std::string with_llc() {
+    return test::replaced(test::kResolvedS80, "upgrade = 60\n", "upgrade = 60\nllc = 40\n") + kLlc +
+           kDirectory;
+}
+
+std::string refused_llc(const std::string& what, const std::string& with) {
+    try {
+        Machine::parse(test::replaced(with_llc(), what, with), "a machine");
+    } catch (const Error& e) {
+        return e.what();
+    }
+    return "accepted";
+}
+
+}  // namespace
+
+TEST(MachineFile, LastLevelCacheAndDirectory) {
+    EXPECT_FALSE(Machine::parse(test::kResolvedS80, "a machine").llc);
+    EXPECT_FALSE(Machine::parse(test::kResolvedS80, "a machine").directory);
+    const std::string lru = test::replaced(with_llc(), "\"plru\"", "\"lru\"");
+    const Machine m = Machine::parse(lru, "a machine");
+    EXPECT_EQ(m.llc->slice().sets(m.line_bytes), 4096U);
+    EXPECT_EQ(m.llc->policy, Policy::srrip);
+    EXPECT_EQ(m.latency.llc, 40U);
+    EXPECT_EQ(m.directory->lines(m.line_bytes), 18U * 65536 * 3 / 2);
+    const Machine counted = Machine::parse(test::replaced(lru, "\"1.5x\"", "884736"), "a machine");
+    EXPECT_EQ(counted.directory->lines(m.line_bytes), 884736U);
+}
+
+TEST(MachineFile, LastLevelCachesThatCannotBeBuiltAreRefused) {
+    EXPECT_EQ(refused_llc("slices = 4", "slices = 7"),
+              "a machine: llc.size is 25165824 bytes, which llc.slices = 7 does not divide");
+    EXPECT_EQ(refused_llc("slices = 4", "slices = 0"), "a machine: llc.slices is 0, allowed are 1 to 1024");
+    EXPECT_EQ(refused_llc("slices = 4", "slices = 3"),
+              "a machine: a slice of llc of 8388608 bytes, 12 ways and lines of 128 bytes has no "
+              "power-of-two number of "
+              "sets");
+    EXPECT_EQ(refused_llc("ways = 12\nslices = 4", "ways = 33\nslices = 4"),
+              "a machine: a slice of llc.ways is 33, allowed are 1 to 32");
+    EXPECT_EQ(refused_llc("\"srrip\"", "\"fifo\""),
+              "a machine: llc.replacement is 'fifo'; allowed: lru, plru, random, srrip");
+    EXPECT_EQ(refused_llc("llc = 40\n", ""),
+              "a machine: the key latency.llc is missing or of the wrong type");
+}
+
+TEST(MachineFile, DirectoriesThatCannotBeBuiltAreRefused) {
+    EXPECT_EQ(refused_llc("\"1.5x\"", "200"),
+              "a machine: directory.entries is 200, less than one set of 12 ways in each of 18 slices");
+    EXPECT_EQ(refused_llc("\"1.5x\"", "217"),
+              "a machine: directory.entries is 217, which directory.slices = 18 does not divide");
+    for (const char* wrong : {"\"1.5\"", "\"x\"", "\"0x\"", "\"-1x\"", "\"1e9x\"", "\"2xx\""}) {
+        EXPECT_NE(refused_llc("\"1.5x\"", wrong).find("such as 1.5x"), std::string::npos) << wrong;
+    }
+    EXPECT_EQ(refused_llc("ways = 12\nslices = 18", "ways = 6\nslices = 18"),
+              "a machine: a slice of directory has the replacement policy plru, which needs a power-of-two "
+              "number of "
+              "ways");
+    EXPECT_EQ(refused_llc("policy = \"lru\"", "policy = \"srrip\""),
+              "a machine: replacement.policy is 'srrip'; allowed: lru, plru, random");
+}
+
 TEST(MachineFile, Bandwidth) {
     EXPECT_EQ(Machine::parse(test::kResolvedS80, "a machine").bandwidth.memory, 0U);
     const std::string queues =

@@ -69,7 +69,7 @@ TEST(Lru, ThirtyTwoWaysAreInTheOrderOfTheirUse) {
 }
 
 TEST(Replacement, StateOfASetKeepsItsSizeOfOlderFiles) {
-    for (const Policy policy : {Policy::lru, Policy::plru, Policy::random}) {
+    for (const Policy policy : {Policy::lru, Policy::plru, Policy::random, Policy::srrip}) {
         EXPECT_EQ(Replacement::bytes(policy, 8), 4U);
         EXPECT_EQ(Replacement::bytes(policy, 9), 8U);
         EXPECT_EQ(Replacement::bytes(policy, 16), 8U);
@@ -99,6 +99,64 @@ TEST(Random, IsTheSameEveryTimeAndReachesEveryWay) {
         seen |= 1U << way;
     }
     EXPECT_EQ(seen, 15U);
+}
+
+TEST(Srrip, EvictsLinesThatWereUsedOnceFirst) {
+    Replacement r(Policy::srrip, 4);
+    SetState set(r);
+    for (unsigned way = 0; way < 4; ++way) {
+        EXPECT_EQ(r.victim(set), way);  // an untouched way is distant
+        r.fill(set, way);               // at last 2 2 2 2
+    }
+    r.touch(set, 0);               // 0 2 2 2
+    EXPECT_EQ(r.victim(set), 1U);  // grown to 1 3 3 3
+    r.fill(set, 1);                // 1 2 3 3
+    EXPECT_EQ(r.victim(set), 2U);
+    r.touch(set, 2);  // 1 2 0 3
+    EXPECT_EQ(r.victim(set), 3U);
+    r.touch(set, 3);               // 1 2 0 0
+    EXPECT_EQ(r.victim(set), 1U);  // grown to 2 3 1 1
+    r.touch(set, 1);               // 2 0 1 1
+    EXPECT_EQ(r.victim(set), 0U);  // the hit of long ago is forgotten
+}
+
+/// The paper's case: a scan between two uses of a working set. LRU would lose the working set.
+TEST(Srrip, AScanDoesNotReplaceTheWorkingSet) {
+    Replacement r(Policy::srrip, 8);
+    SetState set(r);
+    for (unsigned way = 0; way < 4; ++way) {
+        r.fill(set, way);
+        r.touch(set, way);
+    }
+    for (unsigned scanned = 0; scanned < 12; ++scanned) {
+        const unsigned way = r.victim(set);
+        EXPECT_GE(way, 4U);
+        r.fill(set, way);
+    }
+}
+
+TEST(Srrip, ThirtyTwoWaysFitIntoOneWord) {
+    EXPECT_EQ(Replacement::bytes(Policy::srrip, kMaxWays), 8U);
+    Replacement r(Policy::srrip, kMaxWays);
+    SetState set(r);
+    for (unsigned way = 0; way < kMaxWays; ++way) {
+        EXPECT_EQ(r.victim(set), way);
+        r.fill(set, way);
+    }
+    EXPECT_EQ(r.victim(set), 0U);
+}
+
+TEST(Replacement, AFillIsATouchUnlessThePolicySaysOtherwise) {
+    for (const Policy policy : {Policy::lru, Policy::plru}) {
+        Replacement r(policy, 4);
+        SetState filled(r);
+        SetState touched(r);
+        for (const unsigned way : {2U, 0U, 3U}) {
+            r.fill(filled, way);
+            r.touch(touched, way);
+            EXPECT_EQ(r.victim(filled), r.victim(touched));
+        }
+    }
 }
 
 TEST(Policy, UnknownNameSaysWhatIsAllowed) {

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A tag array in slices, as last-level caches and directories have. A hash of the line chooses the slice, and
+// the lowest bits of the line choose the set there. So any number of slices makes sizes that are not a
+// power of two.
+#pragma once
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "base/host_memory.h"
+#include "cache/cache.h"
+#include "cache/sliced_geometry.h"
+
+namespace s80::model {
+
+class SlicedCache {
+public:
+    /// `purpose` names the use in the message if the host has no room.
+    SlicedCache(const SlicedGeometry& g, unsigned line_bytes, const std::string& purpose)
+        : memory_(g.slices * Cache::bytes(g.slice(), line_bytes, g.policy), purpose) {
+        std::byte* at = memory_.data();
+        slices_.reserve(g.slices);
+        for (unsigned slice = 0; slice < g.slices; ++slice) {
+            slices_.emplace_back(g.slice(), line_bytes, g.policy, at);
+            at += Cache::bytes(g.slice(), line_bytes, g.policy);
+        }
+    }
+
+    unsigned slices() const { return static_cast<unsigned>(slices_.size()); }
+    /// Fibonacci hashing (Knuth, The Art of Computer Programming, 6.4): the fraction of line x 0.618... is
+    /// spread evenly for lines at any distance of a power of two, so every set of a slice gets its share of
+    /// each array.
+    unsigned slice_of(Line line) const {
+        constexpr std::uint64_t kGoldenRatio = 0x9e37'79b9'7f4a'7c15U;
+        return static_cast<unsigned>((line * kGoldenRatio >> 32) * slices_.size() >> 32);
+    }
+
+    Cache::Slot find(Line line) const { return of(line).find(line); }
+    /// The slot for a line that the array does not hold: an empty way, or the policy's victim.
+    Cache::Slot place(Line line) { return of(line).place(line); }
+    /// The line in a slot of `place`, or kNoLine.
+    Line victim(Line line, Cache::Slot slot) const { return of(line).line(slot); }
+    /// An access found the line.
+    void touch(Line line, Cache::Slot slot) const { of(line).touch(slot); }
+    /// The line enters the slot of `place`.
+    void fill(Line line, Cache::Slot slot) const {
+        of(line).put(slot, line, Block{});
+        of(line).filled(slot);
+    }
+    void drop(Line line) const { of(line).drop(line); }
+    void host_prefetch(Line line) const { of(line).host_prefetch(line); }
+
+    /// Calls `fn(line)` for every line in the array.
+    template <class Fn>
+    void each_line(Fn&& fn) const {
+        for (const Cache& slice : slices_) {
+            slice.each_line(fn);
+        }
+    }
+
+    /// The whole state as words, for a file.
+    std::vector<std::uint64_t> state() const {
+        std::vector<std::uint64_t> words;
+        for (const Cache& slice : slices_) {
+            const auto contents = slice.contents();
+            const std::size_t at = words.size();
+            words.resize(at + words_of(contents) + 1);
+            std::memcpy(&words[at], contents.data(), contents.size());
+            words.back() = slice.replacement().common_state();
+        }
+        return words;
+    }
+    /// The words that `state` gives.
+    std::size_t state_words() const { return slices_.size() * (words_of(slices_.front().contents()) + 1); }
+    /// Restores that many words. Returns false if a line is not below `lines`.
+    [[nodiscard]] bool set_state(std::span<const std::uint64_t> words, std::size_t lines) {
+        for (Cache& slice : slices_) {
+            const auto contents = slice.contents();
+            std::memcpy(contents.data(), words.data(), contents.size());
+            slice.replacement().set_common_state(words[words_of(contents)]);
+            words = words.subspan(words_of(contents) + 1);
+        }
+        bool inside = true;
+        each_line([&](Line line) { inside = inside && line < lines; });
+        return inside;
+    }
+
+private:
+    static std::size_t words_of(std::span<const std::byte> contents) {
+        return (contents.size() + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
+    }
+    Cache& of(Line line) { return slices_[slice_of(line)]; }
+    const Cache& of(Line line) const { return slices_[slice_of(line)]; }
+
+    HostMemory memory_;
+    std::vector<Cache> slices_;
+};
+
+}  // namespace s80::model
