@@ -16,7 +16,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.strict import find, parse_settings, parse_size
 from s80lab.base.suggest import names
 from s80lab.config.experiment import ACCOUNTS, load_experiment, load_scale
-from s80lab.config.machine import GIB, load_machine, load_machine_file, low_ram
+from s80lab.config.machine import GIB, load_machine, load_machine_file, load_machine_text, low_ram
 from s80lab.config.server import load_server
 from s80lab.config.workload import load_workload
 from s80lab.experiment.check import check_file
@@ -131,6 +131,45 @@ def test_unknown_machine_key_is_refused(key: str, message: str) -> None:
 def test_unsupported_machine_setting_is_refused_with_its_key(settings: dict[str, object], message: str) -> None:
     with pytest.raises(UserError, match=message):
         load_machine("s80", settings)
+
+
+LLC = {"llc.size": "24MiB", "llc.ways": 12, "llc.slices": 4, "latency.llc": 40}
+DIRECTORY = {"directory.entries": "1.5x", "directory.ways": 12, "directory.slices": 18}
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"llc.slices": 7}, r"llc.size = 25165824 bytes makes 196608 lines, which llc.slices = 7 does not divide"),
+        ({"llc.slices": 3}, r"llc.slices = 3 and 12 ways makes 5461.33 sets in a slice"),
+        ({"llc.size": 100}, r"llc.size = 100 bytes is not a whole number of 128-byte lines"),
+        ({"llc.size": "4KiB"}, r"llc.size = 4096 bytes is less than one set of 12 ways in each slice"),
+        ({"llc.replacement": "plru"}, r"llc.ways = 12 must be a power of two for the replacement policy `plru`"),
+        ({"llc.replacement": "fifo"}, r"llc.replacement.*allowed are lru, plru, random, srrip"),
+        ({"directory.entries": 215}, r"directory.entries = 215 is less than one set of 12 ways in each slice"),
+        ({"directory.entries": 217}, r"makes 217 lines, which directory.slices = 18 does not divide"),
+        ({"directory.entries": "0x"}, r"`0x` is not a number of entries"),
+        ({"directory.entries": "1.5"}, r"`1.5` is not a number of entries.*such as 1.5x"),
+    ],
+)
+def test_unsupported_llc_or_directory_is_refused_with_its_key(settings: dict[str, object], message: str) -> None:
+    assert load_machine("s80", {**LLC, **DIRECTORY}).directory_entries == 18 * 65536 * 3 // 2
+    with pytest.raises(UserError, match=message):
+        load_machine("s80", {**LLC, **DIRECTORY, **settings})
+
+
+def test_llc_and_its_latency_need_each_other() -> None:
+    with pytest.raises(UserError, match=r"\[llc\] needs a latency: set latency.llc"):
+        load_machine("s80", {key: value for key, value in LLC.items() if key != "latency.llc"})
+    with pytest.raises(UserError, match=r"latency.llc = 40 needs a table \[llc\]"):
+        load_machine("s80", {"latency.llc": 40})
+
+
+def test_machine_file_holds_llc_and_directory_only_if_the_machine_has_them() -> None:
+    plain, resolved = load_machine("s80"), load_machine("s80", {**LLC, **DIRECTORY}).resolved()
+    assert not any(word in plain.resolved() for word in ("llc", "directory"))
+    assert not any("llc" in key or "directory" in key for key in plain.design())
+    assert load_machine_text(resolved, "a text").resolved() == resolved
 
 
 def test_machine_file_holds_translation_only_if_not_that_of_the_guest() -> None:

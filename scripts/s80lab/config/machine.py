@@ -4,16 +4,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.numbers import COUNTED
-from s80lab.base.strict import Size, Strict, find_or_file, load, parse_toml, read_toml, resolve
+from s80lab.base.strict import Size, Strict, find_or_file, load, parse_toml, read_toml, resolve, shortened
 
 GIB = 1 << 30
 # What the model is made for (src/base/core_set.h, types.h, replacement.h, machine.cpp).
@@ -25,7 +26,21 @@ LARGEST_CLOCK_SHIFT = 10  # as in src/plugin/arguments.cpp
 # The model stores cycles per instruction in units of 1/256 (src/timing/merger.cpp).
 LEAST_CPI, MOST_CPI = 0.01, 1_000_000
 LEAST_HZ, MOST_HZ = 1_000, 10**12
+SLICES, COVERAGE = 1024, 1000
 Cycles = Annotated[int, Field(ge=0, le=COUNTED)]
+
+
+def _entries(value: object) -> int | str:
+    """Entries of a directory: a number, or a text such as `1.5x`."""
+    text = str(value)
+    if re.fullmatch(r"[0-9]{1,12}", text) and not isinstance(value, bool) and int(text) > 0:
+        return int(text)
+    if re.fullmatch(r"[0-9]{1,4}(\.[0-9]{1,6})?x", text) and 0 < float(text[:-1]) <= COVERAGE:
+        return text
+    raise ValueError(
+        f"`{shortened(text)}` is not a number of entries: write a number, or a multiple of the lines in the private "
+        "caches such as 1.5x"
+    )
 
 
 class Processors(Strict):
@@ -61,13 +76,40 @@ class Replacement(Strict):
     policy: Literal["lru", "plru", "random"] = "lru"
 
 
+class Llc(Strict):
+    """The shared last-level cache (LLC). The protocol's [home] says which lines it keeps.
+
+    size: of all slices together. A hash of the line selects the slice (src/cache/sliced_cache.h).
+    ways: of each set of a slice. The number of sets of a slice is a power of two.
+    """
+
+    size: Annotated[Size, Field(le=CACHE_BYTES)]
+    ways: int = Field(ge=1, le=WAYS)
+    slices: int = Field(1, ge=1, le=SLICES)
+    replacement: Literal["lru", "plru", "random", "srrip"] = "lru"
+
+
+class Directory(Strict):
+    """A directory with a bounded number of entries, one for each line that private caches may hold.
+
+    entries: a number, or a multiple of the lines in the private caches such as "1.5x".
+    ways, slices: as of the LLC.
+    """
+
+    entries: Annotated[int | str, BeforeValidator(_entries)]
+    ways: int = Field(ge=1, le=WAYS)
+    slices: int = Field(1, ge=1, le=SLICES)
+    replacement: Literal["lru", "plru", "random", "srrip"] = "lru"
+
+
 class Latency(Strict):
-    """Stall cycles of an access, by what serviced it. An L1 hit does not stall."""
+    """Stall cycles of an access, by what serviced it. An L1 hit does not stall. llc: of machines with [llc] only."""
 
     l2_hit: Cycles
     memory: Cycles
     cache: Cycles
     upgrade: Cycles
+    llc: Cycles | None = None
 
 
 class Clock(Strict):
@@ -168,6 +210,8 @@ class Machine(Strict):
     translation: Translation = Translation()
     bandwidth: Bandwidth = Bandwidth()
     smt: Smt = Smt()
+    llc: Llc | None = None
+    directory: Directory | None = None
     guest: GuestPart
     provenance: dict[str, str] = Field(default_factory=dict)
 
@@ -199,6 +243,7 @@ class Machine(Strict):
                 f"the server: the machine has {self.processors.count // threads} cores (threads per core: "
                 f"{threads})"
             )
+        self._check_home()
         for name, cache in (("l1i", self.l1i), ("l1d", self.l1d), ("l2", self.l2)):
             sets, rest = divmod(cache.size, cache.ways * self.line_bytes)
             if rest or sets == 0 or sets & (sets - 1):
@@ -209,6 +254,34 @@ class Machine(Strict):
             if self.replacement.policy == "plru" and cache.ways & (cache.ways - 1):
                 raise ValueError(f"{name}.ways = {cache.ways} must be a power of two for the replacement policy `plru`")
         return self
+
+    def _check_home(self) -> None:
+        if self.llc is None and self.latency.llc is not None:
+            raise ValueError(f"latency.llc = {self.latency.llc} needs a table [llc]: add the table, or remove the key")
+        if self.llc is not None:
+            if self.latency.llc is None:
+                raise ValueError(
+                    "[llc] needs a latency: set latency.llc, the stall cycles of a miss that the LLC services"
+                )
+            lines, rest = divmod(self.llc.size, self.line_bytes)
+            if rest:
+                raise ValueError(
+                    f"llc.size = {self.llc.size} bytes is not a whole number of {self.line_bytes}-byte lines"
+                )
+            _check_slices("llc", f"size = {self.llc.size} bytes", lines, self.llc)
+        if self.directory is not None:
+            entries = self.directory_entries
+            _check_slices("directory", f"entries = {self.directory.entries}", entries, self.directory)
+
+    @property
+    def directory_entries(self) -> int:
+        """The entries of the directory as a number; 0: the directory knows every copy."""
+        entries = self.directory.entries if self.directory else 0
+        if isinstance(entries, int):
+            return entries
+        private = self.l2.size + (0 if self.l2.inclusion == "inclusive" else self.l1i.size + self.l1d.size)
+        cores = self.processors.count // self.processors.threads_per_core
+        return round(float(entries[:-1]) * (cores * (private // self.line_bytes)))
 
     @model_validator(mode="after")
     def _provenance(self) -> Self:
@@ -251,17 +324,20 @@ class Machine(Strict):
         return "\n".join(lines) + "\n"
 
     def _dump(self, without: set[str]) -> dict[str, Any]:
-        """The values without `without` and without unused tables: translation, bandwidth, smt and load_processors
-        appear only if they differ from their defaults."""
-        unused = {name for name, default in _OPTIONAL.items() if getattr(self, name) == default}
+        """The values without `without` and without unused tables: translation, bandwidth, smt, llc, directory,
+        latency.llc and load_processors appear only if they differ from their defaults."""
+        unused = {name for name in _UNUSED if getattr(self, name) == Machine.model_fields[name].default}
         dump = self.model_dump(exclude=without | unused)
+        if self.latency.llc is None:
+            del dump["latency"]["llc"]
         if "guest" in dump and not self.guest.load_processors:
             del dump["guest"]["load_processors"]
         return dump
 
 
-# Tables that a machine file may lack.
+# Tables that a machine file may lack: with defaults, and in all.
 _OPTIONAL = {"translation": Translation(), "bandwidth": Bandwidth(), "smt": Smt()}
+_UNUSED = (*_OPTIONAL, "llc", "directory")
 
 
 def default_tables() -> dict[str, Any]:
@@ -279,6 +355,26 @@ def clock_shift(base_cpi: float, clock_hz: int) -> int:
     while base_cpi * 1e9 * 2**shift < clock_hz:
         shift += 1
     return shift
+
+
+def _check_slices(name: str, size: str, lines: int, part: Llc | Directory) -> None:
+    """ValueError unless the lines make a power-of-two number of sets in each slice."""
+    if lines < part.slices * part.ways:
+        raise ValueError(
+            f"{name}.{size} is less than one set of {part.ways} ways in each slice ({name}.slices = "
+            f"{part.slices}): make {name} larger, or lower ways or slices"
+        )
+    each, rest = divmod(lines, part.slices)
+    if rest:
+        raise ValueError(f"{name}.{size} makes {lines} lines, which {name}.slices = {part.slices} does not divide")
+    sets, rest = divmod(each, part.ways)
+    if rest or sets & (sets - 1):
+        raise ValueError(
+            f"{name}.{size} with {name}.slices = {part.slices} and {part.ways} ways makes {each / part.ways:g} sets in "
+            "a slice; the number of sets must be a power of two"
+        )
+    if part.replacement == "plru" and part.ways & (part.ways - 1):
+        raise ValueError(f"{name}.ways = {part.ways} must be a power of two for the replacement policy `plru`")
 
 
 def _toml(value: object) -> str:

@@ -16,7 +16,7 @@ from s80lab.base.suggest import names
 from s80lab.base.toml_lines import toml_comment, toml_key, toml_keys, toml_value
 from s80lab.config.experiment import Experiment, load_experiment
 from s80lab.config.grid import Grid, is_number
-from s80lab.config.machine import Machine, default_tables, load_machine, with_inclusion
+from s80lab.config.machine import Directory, Llc, Machine, default_tables, load_machine, with_inclusion
 
 _KEYS = {
     "machine": "a name in configs/machines",
@@ -151,7 +151,13 @@ def _typed(values: Sequence[str]) -> list[object]:
 
 TEMPLATE = Path(__file__).with_name("templates") / "machine.toml"
 """Each `@` stands for the value of the key. Tables that the machine does not use become comments."""
-_OPTIONAL = ("translation", "bandwidth", "smt")
+_OPTIONAL = ("translation", "bandwidth", "smt", "llc", "directory")
+_EXAMPLES = {
+    **{f"llc.{key}": value for key, value in Llc(size=8 << 20, ways=16).model_dump().items()},
+    **{f"directory.{key}": value for key, value in Directory(entries="1.5x", ways=12).model_dump().items()},
+    "latency.llc": 40,
+}
+"""Values of keys that have no defaults because most machines lack them."""
 _SIZES = (".size", ".page_table")
 
 
@@ -181,7 +187,8 @@ def machine_text(machine: Machine, file: str, source: str) -> str:
     comments."""
     values = {
         **default_tables(),
-        **_values(machine),
+        **_EXAMPLES,
+        **(own := _values(machine)),
         "name": machine.name,
         "description": machine.description,
     }
@@ -199,7 +206,8 @@ def machine_text(machine: Machine, file: str, source: str) -> str:
             key, blanks, comment = found.groups()
             value = _shown(f"{table}{key}", values[f"{table}{key}"])
             line = f"{key} = {value}" + (f"{blanks[len(value) - 1 :] or '  '}{comment}" if comment else "")
-        lines.append(f"# {line}" if table[:-1] in unused and line else line)
+        absent = found is not None and f"{table}{found[1]}" in _EXAMPLES and f"{table}{found[1]}" not in own
+        lines.append(f"# {line}" if line and (table[:-1] in unused or absent) else line)
     lines += [f"{toml_key(key)} = {toml_value(text)}" for key, text in machine.provenance.items()]
     return "\n".join(lines) + "\n"
 
