@@ -63,12 +63,12 @@ inline constexpr std::array<std::uint8_t, kContexts> Context::kGroup = [] {
     return group;
 }();
 
-/// From where the data of an access came, from near to far. l2: the core's caches beyond the L1, or the L1 if
-/// it lacked permission. peer: another core's caches.
-enum class Place : std::uint8_t { l1, l2, peer, memory };
+/// From where the data of an access came. l2: the core's caches beyond the L1, or the L1 if it lacked
+/// permission. peer: another core's caches. llc: the shared last-level cache.
+enum class Place : std::uint8_t { l1, l2, peer, llc, memory };
 
-/// The source of an L2 miss.
-S80_LABELLED_ENUM(Source, memory, M, O, E, S);
+/// The source of an L2 miss. llc: only on machines with a home of their own (Dimensions).
+S80_LABELLED_ENUM(Source, memory, M, O, E, S, llc);
 
 /// The MOESI state as which a protocol's state counts.
 S80_LABELLED_ENUM(StateClass, M, O, E, S, none);
@@ -77,8 +77,16 @@ inline constexpr auto kStateClasses = static_cast<unsigned>(StateClass::none);
 
 /// The place that serviced an access that stalls. issue: an instruction, not an access, that waits while the
 /// core's other thread takes issue slots. order: an access that waits for a conflicting access of another
-/// processor.
-S80_LABELLED_ENUM(Service, l2, memory, cache, upgrade, issue, order);
+/// processor. llc: only on machines with a home of their own.
+S80_LABELLED_ENUM(Service, l2, memory, cache, upgrade, issue, order, llc);
+
+/// Why the home takes a block from the private caches: the last-level cache needs its way, or the directory
+/// its entry.
+S80_LABELLED_ENUM(RecallCause, llc, directory);
+inline constexpr unsigned kRecallCauses = kLabelCount<RecallCause>;
+
+/// What happens to a block of the last-level cache.
+S80_LABELLED_ENUM(LlcEvent, fill, eviction, writeback);
 
 /// Resources with a queue.
 S80_LABELLED_ENUM(Resource, bus, memory);

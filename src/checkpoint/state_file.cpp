@@ -31,6 +31,17 @@ std::string geometry(const Hierarchy& h) {
           static_cast<std::uint64_t>(m.policy)}) {
         text += ' ' + std::to_string(v);
     }
+    for (const auto& part : {m.llc, m.directory}) {
+        if (part) {
+            for (const std::uint64_t v :
+                 {part->all.bytes, std::uint64_t{part->all.ways}, std::uint64_t{part->slices},
+                  static_cast<std::uint64_t>(part->policy)}) {
+                text += ' ' + std::to_string(v);
+            }
+        } else if (m.llc || m.directory) {
+            text += " -";
+        }
+    }
     return text;
 }
 

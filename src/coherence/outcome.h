@@ -19,6 +19,7 @@ struct Outcome {
     CoreNumber supplier = kNobody;        ///< the core that sent data; nobody: memory did, or none moved
     Bus request = Bus::none;              ///< what the requester asked of the other cores and memory
     CoreSet had_copies;                   ///< sharers: other cores that had a copy before the request
+    bool after_recall = false;            ///< the home recalled the core's last copy of the line
 
     /// The data came from outside of the core.
     constexpr bool missed() const { return place > Place::l2; }
@@ -35,10 +36,13 @@ struct Labels {
 /// The only place of the model that knows how the labels follow from an outcome. Without branches, because
 /// the place of an access cannot be predicted.
 constexpr Labels labels(const Outcome& outcome) {
-    constexpr std::array kService{Service::l2, Service::l2, Service::cache, Service::memory};  // by place
+    // By place.
+    constexpr std::array kService{Service::l2, Service::l2, Service::cache, Service::llc, Service::memory};
+    constexpr std::array kSource{Source::memory, Source::memory, Source::memory, Source::llc, Source::memory};
+    const auto place = static_cast<unsigned>(outcome.place);
     const bool supplied = outcome.supplier != kNobody;
-    return {static_cast<Source>(supplied ? 1 + static_cast<unsigned>(outcome.state) : 0),
-            outcome.upgraded() ? Service::upgrade : kService[static_cast<unsigned>(outcome.place)]};
+    return {supplied ? static_cast<Source>(1 + static_cast<unsigned>(outcome.state)) : kSource[place],
+            outcome.upgraded() ? Service::upgrade : kService[place]};
 }
 
 }  // namespace s80::model

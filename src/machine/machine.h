@@ -70,7 +70,7 @@ struct Machine {
     Keys keys;  ///< the file, for parts that read keys of their own
 
     unsigned cores() const { return processors / threads_per_core; }
-    Dimensions dimensions() const { return Dimensions(cores()); }
+    Dimensions dimensions() const { return {cores(), llc.has_value() || directory.has_value()}; }
     unsigned line_shift() const;
     /// Lines that the private caches of all cores have room for.
     std::uint64_t private_lines() const;

@@ -39,8 +39,8 @@ void Hierarchy::beyond_l1(Hierarchy& self, const Access& a, Cache::Slot slot, Ou
     }
     ++stats.kind(Stat::l2_accesses, a.core, a.context, a.kind);
     static_cast<Caches&>(*self.private_).access(a, slot, *self.home_, outcome);
-    if (self.prefetcher_) [[unlikely]] {
-        self.prefetch(a, outcome);
+    if (self.follows_up_) [[unlikely]] {
+        self.follow_up(a, outcome);
     }
 }
 
@@ -58,7 +58,8 @@ Hierarchy::Hierarchy(const Machine& machine, const Protocol& protocol, std::size
           organisation_number(machine_),
           []<class Caches>(Organisation<Caches>) -> BeyondL1 { return &beyond_l1<Caches>; })),
       home_(make_home({machine_, protocol_, topology_, stats_, *private_, sharers_})),
-      prefetcher_(make_prefetcher(machine_)) {
+      prefetcher_(make_prefetcher(machine_)),
+      follows_up_(prefetcher_ || home_->settles()) {
     const Machine spare = spare_machine(machine, spares);
     std::byte* at = memory_.data();
     const auto cache = [&](const CacheGeometry& g) {
@@ -87,12 +88,20 @@ void Hierarchy::no_such_way(unsigned way) const {
                 std::to_string(machine_.l1d.ways) + " (L1D): the capture is of another machine");
 }
 
+void Hierarchy::follow_up(const Access& a, const Outcome& outcome) {
+    home_->settle();
+    if (prefetcher_) {
+        prefetch(a, outcome);
+    }
+}
+
 void Hierarchy::prefetch(const Access& a, const Outcome& outcome) {
     prefetched_.clear();
     prefetcher_->observe(a, outcome, prefetched_);
     for (const Line line : prefetched_) {
         if (line < lines() && !sharers_.of(line).has(a.core)) {
             private_->prefetch({line, Kind::load, a.context, a.core, kAnyWay}, *home_);
+            home_->settle();
         }
     }
 }

@@ -176,6 +176,8 @@ private:
     using BeyondL1 = void (*)(Hierarchy& self, const Access& a, Cache::Slot slot, Outcome& outcome);
     template <class Caches>
     static void beyond_l1(Hierarchy& self, const Access& a, Cache::Slot slot, Outcome& outcome);
+    /// What happens after an access beyond the L1, on machines with a prefetcher or a last-level cache.
+    void follow_up(const Access& a, const Outcome& outcome);
     void prefetch(const Access& a, const Outcome& outcome);
     Machine machine_;
     Protocol protocol_;
@@ -188,6 +190,7 @@ private:
     BeyondL1 beyond_l1_;
     std::unique_ptr<Home> home_;
     std::unique_ptr<Prefetcher> prefetcher_;  ///< or none
+    bool follows_up_;
     std::vector<Line> prefetched_;
 };
 

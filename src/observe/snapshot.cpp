@@ -58,6 +58,9 @@ void SnapshotWriter::write(const Epoch& epoch, const TimingMerger& merger, const
                        ",\"idle_ns\":" + std::to_string(merger.idle_ns()) + ",\"values\":{";
     for (unsigned s = 0; s < kStats; ++s) {
         const auto stat = static_cast<Stat>(s);
+        if (!stats.dimensions().has(info(stat))) {
+            continue;
+        }
         line += s == 0 ? "" : ",";
         line += quoted(info(stat).name) + ':' +
                 array(stats.values(stat), [](std::uint64_t v) { return std::to_string(v); });

@@ -103,7 +103,7 @@ void count_order(const Options& options) {
 
 void print_vocabulary(const Options&) {
     const char* const between = ",\n";
-    std::puts(('{' + model::vocabulary(model::Dimensions(0), between) +
+    std::puts(('{' + model::vocabulary(model::Dimensions(0, true), between) +
                ",\"texts\":" + model::label_texts(between) + '}')
                   .c_str());
 }

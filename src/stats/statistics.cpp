@@ -74,10 +74,20 @@ const char* dim_name(Dim dim) {
     return info(dim).name;
 }
 
-Dimensions::Dimensions(unsigned cores) {
+Dimensions::Dimensions(unsigned cores, bool home) {
     std::transform(kDimInfo.begin(), kDimInfo.end(), size_.begin(),
                    [](const DimInfo& dim) { return dim.labels.size(); });
     size_[static_cast<unsigned>(Dim::core)] = cores;
+    if (!home) {
+        size_[static_cast<unsigned>(Dim::source)] = static_cast<std::size_t>(Source::llc);
+        size_[static_cast<unsigned>(Dim::service)] = static_cast<std::size_t>(Service::llc);
+        size_[static_cast<unsigned>(Dim::recall_cause)] = 0;
+        size_[static_cast<unsigned>(Dim::llc_event)] = 0;
+    }
+}
+
+bool Dimensions::has(const StatInfo& stat) const {
+    return std::ranges::all_of(stat.dims(), [&](Dim dim) { return dim == Dim::core || size(dim) != 0; });
 }
 
 Labels Dimensions::labels(Dim dim) const {
@@ -94,12 +104,14 @@ std::string vocabulary(const Dimensions& dimensions, std::string_view between) {
     std::string dims;
     for (unsigned d = 0; d < kDims; ++d) {
         const auto dim = static_cast<Dim>(d);
-        if (dim != Dim::core) {
+        if (dim != Dim::core && dimensions.size(dim) != 0) {
             dims += (dims.empty() ? "" : std::string(between)) + quoted(dim_name(dim)) + ':' +
                     array(dimensions.labels(dim));
         }
     }
-    return "\"dims\":{" + dims + "},\"stats\":" + array(kStatInfo, declaration, between);
+    std::vector<StatInfo> stats(kStatInfo.begin(), kStatInfo.end());
+    std::erase_if(stats, [&](const StatInfo& i) { return !dimensions.has(i); });
+    return "\"dims\":{" + dims + "},\"stats\":" + array(stats, declaration, between);
 }
 
 std::string label_texts(std::string_view between) {

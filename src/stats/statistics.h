@@ -51,9 +51,13 @@ const char* dim_name(Dim dim);
 /// The dimensions of the statistics of one machine.
 class Dimensions {
 public:
-    explicit Dimensions(unsigned cores);
+    /// home: the machine has a last-level cache or a directory. Otherwise the labels of both, and the
+    /// dimensions and statistics that only they have, do not exist.
+    Dimensions(unsigned cores, bool home);
 
     std::size_t size(Dim dim) const { return size_[static_cast<unsigned>(dim)]; }
+    /// Whether the machine has the statistic.
+    bool has(const StatInfo& stat) const;
     /// Empty for cores, which are numbered.
     std::span<const std::string_view> labels(Dim dim) const;
 
@@ -116,6 +120,25 @@ public:
     void stalled(unsigned core, Context c, Kind k, Service s, std::uint64_t cycles) {
         stall(core, c, k, s) += cycles;
         entry_stall(c, s) += cycles;
+    }
+
+    // Of machines with a home of their own.
+    std::uint64_t& recall(RecallCause cause, ProcessClass t) {
+        return all_[offset(Stat::recalls) + static_cast<unsigned>(cause) * kProcessClasses +
+                    static_cast<unsigned>(t)];
+    }
+    std::uint64_t& recalled_copy(unsigned core, RecallCause cause, ProcessClass t) {
+        return all_[offset(Stat::recalled_copies) +
+                    (core * kRecallCauses + static_cast<unsigned>(cause)) * kProcessClasses +
+                    static_cast<unsigned>(t)];
+    }
+    std::uint64_t& miss_after_recall(unsigned core, Context c, Kind k, RecallCause cause) {
+        return all_[offset(Stat::misses_after_recall) + by_kind(core, c, k) * kRecallCauses +
+                    static_cast<unsigned>(cause)];
+    }
+    std::uint64_t& llc_block(LlcEvent event, ProcessClass t) {
+        return all_[offset(Stat::llc_blocks) + static_cast<unsigned>(event) * kProcessClasses +
+                    static_cast<unsigned>(t)];
     }
 
     std::uint64_t& resource(Stat s, Resource r) { return all_[offset(s) + static_cast<unsigned>(r)]; }

@@ -91,11 +91,25 @@ TEST_F(StatisticsTest, NamesAreUniqueAndDescribed) {
     }
 }
 
+TEST(Dimensions, OnlyAMachineWithAHomeHasItsLabelsAndStatistics) {
+    const Dimensions without(3, false);
+    const Dimensions with(3, true);
+    EXPECT_EQ(without.labels(Dim::source).size() + 1, with.labels(Dim::source).size());
+    EXPECT_EQ(with.labels(Dim::source).back(), "llc");
+    EXPECT_EQ(with.labels(Dim::service).back(), "llc");
+    EXPECT_TRUE(with.has(info(Stat::recalls)));
+    EXPECT_FALSE(without.has(info(Stat::recalls)));
+    EXPECT_TRUE(without.has(info(Stat::miss_source)));
+    EXPECT_EQ(vocabulary(without).find("recall"), std::string::npos);
+    EXPECT_EQ(vocabulary(without).find("llc"), std::string::npos);
+    EXPECT_NE(vocabulary(with).find("misses_after_recall"), std::string::npos);
+}
+
 TEST(Labels, AreTheNamesOfTheEnumerators) {
     EXPECT_EQ(label(KernelEntry::user), "user");
     EXPECT_EQ(label(KernelEntry::unknown), "unknown") << "the last name, on another line of the source";
     EXPECT_EQ(label(InstructionClass::branch_conditional), "branch_conditional");
-    const Dimensions dimensions(3);
+    const Dimensions dimensions(3, false);
     EXPECT_EQ(dimensions.size(Dim::core), 3U);
     EXPECT_TRUE(dimensions.labels(Dim::core).empty());
     EXPECT_EQ(dimensions.labels(Dim::service)[static_cast<unsigned>(Service::order)], "order");

@@ -5,6 +5,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -58,8 +59,17 @@ public:
     /// A device reads or writes the whole line, and keeps no copy. No processor waits.
     virtual void device_read(Line line) = 0;
     virtual void device_write(Line line) = 0;
+    /// Whether `settle` does something.
+    virtual bool settles() const { return false; }
+    /// The access is over: all its blocks are in caches. The home may recall any line.
+    virtual void settle() {}
     /// An epoch has ended. No later call has a time before `next`.
     virtual void epoch_ended(std::int64_t next) = 0;
+
+    /// Of a home that plays a protocol's [home]: the line's state there.
+    virtual std::optional<HomeState> home_state(Line) const { return {}; }
+    /// Host prefetch of what a request for the line needs, beside the index of sharers.
+    virtual void host_prefetch(Line) const {}
 
     /// Lines for which the home assumes sharers although it may be that no cache holds them.
     virtual std::vector<Line> remembered() const { return {}; }
@@ -72,16 +82,17 @@ public:
 protected:
     /// Passes the request to all other sharers, which change their copies. Fills in all of the outcome but
     /// place and stall. Of several cores that would supply, the state that stands first in the table does,
-    /// then the lowest core. `written_back()` is called for each copy whose data go to memory.
+    /// then the lowest core. `written_back()` is called for each copy whose data leave the core.
+    /// may_supply: false if the home supplies whatever the copies would do.
     template <class Fn>
-    Reply snoop(const Access& access, Bus bus, Outcome& outcome, Fn&& written_back) {
+    Reply snoop(const Access& access, Bus bus, Outcome& outcome, Fn&& written_back, bool may_supply = true) {
         Reply reply;
         outcome.request = bus;
         outcome.had_copies = parts_.sharers.of(access.line).without(access.core);
         unsigned best = kMaxStates;
         for (const unsigned other : outcome.had_copies) {
             const Snooped copy = parts_.caches.snoop(other, access.line, bus);
-            if (copy.supplies && copy.state < best) {
+            if (may_supply && copy.supplies && copy.state < best) {
                 best = copy.state;
                 outcome.supplier = static_cast<CoreNumber>(other);
             }
@@ -109,7 +120,8 @@ private:
     void supplied(Reply& reply, Outcome& outcome, Bus bus, State state) const;
 };
 
-/// The home that the machine file names (`home.kind`), or the bus. Throws Error if it cannot be built.
+/// The home that the machine file names (`home.kind`); else the bus if it does all that machine and protocol
+/// need, or the directory. Throws Error if it cannot be built.
 std::unique_ptr<Home> make_home(const HomeParts& parts);
 
 }  // namespace s80::model

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "memory/home/bus.h"
+#include "memory/home/directory.h"
 
 namespace s80::model {
 
@@ -23,13 +24,16 @@ constexpr HomeKind home_kind() {
 
 constexpr std::array kHomes{
     home_kind<BusHome>(),
+    home_kind<DirectoryHome>(),
 };
 
 }  // namespace
 
 std::unique_ptr<Home> make_home(const HomeParts& parts) {
     const Keys& keys = parts.machine.keys;
-    const std::string wanted = keys.text("home.kind", BusHome::kName);
+    const Machine& machine = parts.machine;
+    const bool bus = !machine.llc && !machine.directory && parts.protocol.bus_suffices();
+    const std::string wanted = keys.text("home.kind", bus ? BusHome::kName : DirectoryHome::kName);
     return kHomes[position(kHomes, wanted, keys.where(), "home.kind", &HomeKind::name)].make(parts);
 }
 

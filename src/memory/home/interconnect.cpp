@@ -91,8 +91,11 @@ bool Interconnect::set_state(std::span<const std::uint64_t> words) {
 }
 
 void Interconnect::write_evicted(Statistics& stats) {
-    for (const Line line : evicted_) {
-        bus_and_memory(stats, line);
+    for (const auto& [line, way] : evicted_) {
+        const std::int64_t wait = way == Way::memory ? 0 : wait_for_bus(stats);
+        if (way != Way::bus) {
+            wait_for_memory(stats, line, wait);
+        }
     }
     evicted_.clear();
 }

@@ -34,12 +34,14 @@ public:
     /// A request that memory services uses the bus and then the line's bank. Returns the queueing delay in
     /// cycles.
     unsigned bus_and_memory(Statistics& stats, Line line);
+    /// What a writeback goes through: a last-level cache is behind the bus and before memory.
+    enum class Way : std::uint8_t { both, bus, memory };
     /// Writes an evicted block back: over the bus to memory, after the request that evicted it. Nothing waits
     /// for the writeback, but later requests may queue behind it. Reads and writes of devices are treated in
     /// the same way.
-    void evicted(Line line) {
+    void evicted(Line line, Way way = Way::both) {
         if (!bus_.empty() || !banks_.empty()) {
-            evicted_.push_back(line);
+            evicted_.push_back({line, way});
         }
     }
     /// Memory takes over a block that the bus carries to another cache: both share one request.
@@ -69,7 +71,11 @@ private:
     Bandwidth bandwidth_;
     std::vector<Queue> bus_;    ///< one queue, or none
     std::vector<Queue> banks_;  ///< queues of the memory banks, or none
-    std::vector<Line> evicted_;
+    struct Evicted {
+        Line line;
+        Way way;
+    };
+    std::vector<Evicted> evicted_;
     std::int64_t now_ = 0;
 };
 

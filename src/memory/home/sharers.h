@@ -34,6 +34,8 @@ public:
     void mark(Line line) { sets_[line].add(kMark); }
     void unmark(Line line) { sets_[line].remove(kMark); }
 
+    /// No line has sharers, and none is marked.
+    void clear() { memory_.clear(); }
     void host_prefetch(Line line) const { model::host_prefetch(&sets_[line]); }
 
 private:

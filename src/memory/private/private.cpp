@@ -142,6 +142,22 @@ bool PrivateCaches::invalidate(unsigned core, Line line) {
     return newer;
 }
 
+bool PrivateCaches::recall(unsigned core, Line line, RecallCause cause) {
+    const Held copy = held(core, line);
+    const Block block = copy.cache->block(copy.slot);
+    const RemoteCell& cell = parts_.protocol.recalled(block.state);
+    if (!cell.possible) {
+        impossible("recall", block.state, core, line);
+    }
+    if (cell.writeback) {
+        ++parts_.stats.core(Stat::l2_writebacks, core);
+    }
+    ++parts_.stats.recalled_copy(core, cause, static_cast<ProcessClass>(block.process_class));
+    leaves(core, line);
+    drop(core, line, copy);
+    return cell.writeback;
+}
+
 /// As after a read of another core: the owner cannot know that the device keeps no copy.
 void PrivateCaches::clean(unsigned core, Line line) {
     const Held copy = held(core, line);

@@ -66,9 +66,12 @@ public:
     // Called by the home. The core holds the line.
     /// The copy sees the request of another core and changes its state, or goes.
     Snooped snoop(unsigned core, Line line, Bus bus);
-    /// The copy goes, for a write of a device or because the home needs the room. Returns whether its data
-    /// were newer than memory's.
+    /// The copy goes, for a write of a device or for a home without [home]. Returns whether its data were
+    /// newer than memory's.
     bool invalidate(unsigned core, Line line);
+    /// The home needs the room: the copy goes, as the protocol's row [remote.recall] says. Returns whether
+    /// its data leave the core.
+    bool recall(unsigned core, Line line, RecallCause cause);
     /// A device reads the line. A copy with newer data than memory's is written back and stays, shared.
     void clean(unsigned core, Line line);
 

@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "memory/home/directory.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace s80::model {
+
+namespace {
+
+std::optional<SlicedCache> tags(const std::optional<SlicedGeometry>& geometry, unsigned line_bytes,
+                                const char* purpose) {
+    return geometry ? std::optional<SlicedCache>(std::in_place, *geometry, line_bytes, purpose)
+                    : std::nullopt;
+}
+
+/// As in the file of a protocol.
+const char* name_of(HomeEvent event) {
+    static constexpr std::array<const char*, kHomeEvents> kNames{
+        "read", "fetch", "rfo", "upgrade", "put.sharer", "put.exclusive", "put.owner", "displace", "recall"};
+    return kNames[static_cast<unsigned>(event)];
+}
+
+HomeEvent event_of(Bus bus, Kind kind) {
+    switch (bus) {
+        case Bus::read: return kind == Kind::ifetch ? HomeEvent::fetch : HomeEvent::read;
+        case Bus::rfo: return HomeEvent::rfo;
+        default: return HomeEvent::upgrade;
+    }
+}
+
+void check(const Machine& machine, const Protocol& protocol) {
+    const std::string both = "machine " + machine.name + " with protocol " + protocol.name() + ": ";
+    const std::string change = "; choose another protocol, or ";
+    if (!protocol.has_home()) {
+        throw Error(both + "the protocol has no [home], which [llc] and [directory] of a machine need" +
+                    change + "remove the tables from the machine");
+    }
+    if (protocol.has_llc() != machine.llc.has_value()) {
+        throw Error(both +
+                    (machine.llc
+                         ? "no home state of the protocol has data, so it cannot use the machine's [llc]" +
+                               change + "remove [llc]"
+                         : "the protocol needs a last-level cache" + change + "add [llc] to the machine"));
+    }
+    if (machine.directory && !protocol.directory_recalls()) {
+        throw Error(both +
+                    "the protocol has no row [home.recall], so its directory cannot have a bounded number of "
+                    "entries" +
+                    change + "remove [directory]");
+    }
+}
+
+}  // namespace
+
+DirectoryHome::DirectoryHome(const HomeParts& parts)
+    : Home(parts),
+      llc_(tags(parts.machine.llc, parts.machine.line_bytes, "the tags of the last-level cache")),
+      entries_(tags(parts.machine.directory, parts.machine.line_bytes, "the directory")),
+      states_(parts.sharers.lines(), parts.protocol.home_absent()),
+      recalled_{Sharers(parts.sharers.lines(), parts.machine.cores()),
+                Sharers(parts.sharers.lines(), parts.machine.cores())},
+      interconnect_(parts.machine) {
+    check(parts.machine, parts.protocol);
+}
+
+/// Blocks that the access before evicted are written back now, before the requests of this access.
+void DirectoryHome::take_note_of_time() {
+    if (moved_on_) {
+        moved_on_ = false;
+        interconnect_.now(now_, parts_.stats);
+    }
+}
+
+const HomeCell& DirectoryHome::cell(HomeEvent event, Line line) const {
+    const HomeCell& cell = parts_.protocol.home(event, states_.of(line));
+    if (!cell.possible) [[unlikely]] {
+        throw Error("protocol " + parts_.protocol.name() + ": the home met the impossible cell home." +
+                    name_of(event) + "." + info(line).name + " (line " + std::to_string(line) + ")");
+    }
+    return cell;
+}
+
+Reply DirectoryHome::request(const Access& a, Bus bus, Outcome& outcome) {
+    Statistics& stats = parts_.stats;
+    const ProcessClass process_class = a.context.process_class();
+    take_note_of_time();
+    if (entries_) {
+        track(a.line, process_class);
+    }
+    const HomeStateInfo& before = info(a.line);
+    const HomeCell& home = cell(event_of(bus, a.kind), a.line);
+    const bool holds = parts_.sharers.of(a.line).has(a.core);
+    bool written_back = false;
+    Reply reply = snoop(
+        a, bus, outcome, [&] { written_back = true; }, !home.first);
+    const bool supplies = home.supply && outcome.supplier == kNobody;
+    const HomeState next = home.after(reply.shared, written_back);
+    reply.shared = reply.shared || home.grants_shared;
+    if (supplies && home.gives) {
+        reply.gives = true;
+        reply.given = home.given;
+    }
+    parts_.sharers.add(a.line, a.core);
+
+    if (home.writeback) {
+        ++parts_.stats.llc_block(LlcEvent::writeback, process_class);
+        interconnect_.copied_to_memory(stats, a.line);
+    }
+    if (written_back && !parts_.protocol.home_state(next).data) {
+        interconnect_.copied_to_memory(stats, a.line);
+    }
+    if (before.data) {
+        if (const Cache::Slot slot = llc_->find(a.line)) {
+            llc_->touch(a.line, slot);
+        }
+    }
+    enter(a.line, next);
+    if (!before.data && info(a.line).data) {
+        fill_llc(a.line, process_class);
+    }
+
+    if (holds) {
+        outcome.place = Place::l2;
+        outcome.stall = parts_.topology.upgrade(a.core) + interconnect_.bus(stats);
+        return reply;
+    }
+    count_after_recall(a, outcome);
+    if (outcome.supplier != kNobody) {
+        outcome.place = Place::peer;
+        outcome.stall = parts_.topology.transfer(a.core, outcome.supplier) + interconnect_.bus(stats);
+    } else if (supplies) {
+        outcome.place = Place::llc;
+        outcome.stall = parts_.topology.llc(a.core) + interconnect_.bus(stats);
+    } else {
+        outcome.place = Place::memory;
+        outcome.stall = parts_.topology.memory(a.core) + interconnect_.bus_and_memory(stats, a.line);
+    }
+    return reply;
+}
+
+void DirectoryHome::count_after_recall(const Access& a, Outcome& outcome) {
+    for (unsigned n = 0; n < kRecallCauses; ++n) {
+        if (recalled_[n].of(a.line).has(a.core)) {
+            recalled_[n].remove(a.line, a.core);
+            outcome.after_recall = true;
+            ++parts_.stats.miss_after_recall(a.core, a.context, a.kind, static_cast<RecallCause>(n));
+        }
+    }
+}
+
+void DirectoryHome::evicted(unsigned core, Line line, Block block) {
+    const OwnCell& own = parts_.protocol.own(OwnEvent::evict, block.state);
+    parts_.sharers.remove(line, core);
+    if (!own.put) {
+        return;
+    }
+    const bool had_data = info(line).data;
+    const HomeCell& home = cell(parts_.protocol.put_event(block.state), line);
+    enter(line, home.after(!parts_.sharers.of(line).empty(), own.writeback));
+    const bool has_data = info(line).data;
+    if (has_data && !had_data) {
+        waiting_.push_back({line, static_cast<ProcessClass>(block.process_class)});
+    }
+    if (own.writeback || (has_data && !had_data)) {
+        take_note_of_time();
+        interconnect_.evicted(line, has_data ? Interconnect::Way::bus : Interconnect::Way::both);
+    }
+}
+
+void DirectoryHome::settle() {
+    // A displacement writes to memory, but brings no further block in.
+    for (const Waiting& waiting : waiting_) {
+        if (info(waiting.line).data && !llc_->find(waiting.line)) {
+            fill_llc(waiting.line, waiting.process_class);
+        }
+    }
+    waiting_.clear();
+}
+
+/// A read that fills no cache: the copies see it as they see a read of another core.
+void DirectoryHome::device_read(Line line) {
+    const CoreSet sharers = parts_.sharers.of(line);
+    take_note_of_time();
+    if (!sharers.empty()) {
+        bool keep = false;
+        bool written_back = false;
+        const bool had_data = info(line).data;
+        const HomeCell& home = cell(HomeEvent::read, line);
+        for (const unsigned core : sharers) {
+            const Snooped copy = parts_.caches.snoop(core, line, Bus::read);
+            written_back |= copy.writes_back;
+            keep |= copy.keeps;
+            if (!copy.keeps) {
+                parts_.sharers.remove(line, core);
+            }
+        }
+        if (home.writeback) {
+            ++parts_.stats.llc_block(LlcEvent::writeback, ProcessClass::other);
+        }
+        enter(line, home.after(keep, written_back));
+        if (info(line).data && !had_data) {
+            fill_llc(line, ProcessClass::other);
+        }
+    }
+    interconnect_.evicted(line, info(line).data ? Interconnect::Way::bus : Interconnect::Way::both);
+}
+
+/// The device's data replace the copies, wherever they are.
+void DirectoryHome::device_write(Line line) {
+    for (const unsigned core : parts_.sharers.of(line)) {
+        parts_.caches.invalidate(core, line);
+        parts_.sharers.remove(line, core);
+    }
+    enter(line, parts_.protocol.home_absent());
+    take_note_of_time();
+    interconnect_.evicted(line, Interconnect::Way::both);
+}
+
+/// The line changes its home state, and leaves the tags that the new state does not need.
+void DirectoryHome::enter(Line line, HomeState next) {
+    const HomeStateInfo& before = info(line);
+    const HomeStateInfo& after = parts_.protocol.home_state(next);
+    states_.set(line, next);
+    if (before.data && !after.data) {
+        llc_->drop(line);
+    }
+    if (entries_ && before.tracked() && !after.tracked()) {
+        entries_->drop(line);
+    }
+}
+
+void DirectoryHome::fill_llc(Line line, ProcessClass process_class) {
+    const Cache::Slot slot = llc_->place(line);
+    if (const Line victim = llc_->victim(line, slot); victim != kNoLine) {
+        displace(victim, process_class);
+    }
+    llc_->fill(line, slot);
+    ++parts_.stats.llc_block(LlcEvent::fill, process_class);
+}
+
+void DirectoryHome::displace(Line line, ProcessClass process_class) {
+    const HomeCell& home = cell(HomeEvent::displace, line);
+    const bool newer = home.recall && recall(line, RecallCause::llc, process_class);
+    ++parts_.stats.llc_block(LlcEvent::eviction, process_class);
+    if (home.writeback) {
+        ++parts_.stats.llc_block(LlcEvent::writeback, process_class);
+    }
+    if (home.writeback || newer) {
+        interconnect_.evicted(line, Interconnect::Way::memory);
+    }
+    enter(line, home.after(!parts_.sharers.of(line).empty(), newer));
+}
+
+/// Sees to it that the line has an entry of the directory.
+void DirectoryHome::track(Line line, ProcessClass process_class) {
+    if (const Cache::Slot slot = entries_->find(line)) {
+        entries_->touch(line, slot);
+        return;
+    }
+    const Cache::Slot slot = entries_->place(line);
+    if (const Line victim = entries_->victim(line, slot); victim != kNoLine) {
+        const HomeCell& home = cell(HomeEvent::recall, victim);
+        const bool had_data = info(victim).data;
+        const bool newer = recall(victim, RecallCause::directory, process_class);
+        if (home.writeback) {
+            ++parts_.stats.llc_block(LlcEvent::writeback, process_class);
+        }
+        enter(victim, home.after(false, newer));
+        const bool has_data = info(victim).data;
+        if (has_data && !had_data) {
+            fill_llc(victim, process_class);
+        }
+        if (home.writeback || (newer && !has_data)) {
+            interconnect_.evicted(victim, Interconnect::Way::memory);
+        }
+    }
+    entries_->fill(line, slot);
+}
+
+/// All private copies go. Returns whether one of them wrote newer data back.
+bool DirectoryHome::recall(Line line, RecallCause cause, ProcessClass process_class) {
+    bool newer = false;
+    ++parts_.stats.recall(cause, process_class);
+    for (const unsigned core : parts_.sharers.of(line)) {
+        newer |= parts_.caches.recall(core, line, cause);
+        parts_.sharers.remove(line, core);
+        recalled_[static_cast<unsigned>(cause)].add(line, core);
+    }
+    return newer;
+}
+
+void DirectoryHome::host_prefetch(Line line) const {
+    states_.host_prefetch(line);
+    if (llc_) {
+        llc_->host_prefetch(line);
+    }
+    if (entries_) {
+        entries_->host_prefetch(line);
+    }
+}
+
+/// The tags; then how many lines have a home state, and each as line + state x 2^32; then by cause how many
+/// lines were recalled, and of each the line and its cores; then the interconnect.
+std::vector<std::uint64_t> DirectoryHome::state() const {
+    std::vector<std::uint64_t> words;
+    const auto append = [&](const std::vector<std::uint64_t>& section) {
+        words.insert(words.end(), section.begin(), section.end());
+    };
+    for (const auto* part : {&llc_, &entries_}) {
+        if (*part) {
+            append((*part)->state());
+        }
+    }
+    std::size_t count = words.size();
+    words.push_back(0);
+    states_.each([&](Line line, HomeState state) {
+        words.push_back(line | std::uint64_t{state} << 32);
+        ++words[count];
+    });
+    for (const Sharers& recalled : recalled_) {
+        count = words.size();
+        words.push_back(0);
+        for (Line line = 0; line < recalled.lines(); ++line) {
+            if (const CoreSet cores = recalled.of(line); !cores.empty()) {
+                words.push_back(line);
+                for (unsigned at = 0; at < CoreSet::words_for(parts_.machine.cores()); ++at) {
+                    words.push_back(cores.word(at));
+                }
+                ++words[count];
+            }
+        }
+    }
+    append(interconnect_.state());
+    return words;
+}
+
+bool DirectoryHome::set_state(std::span<const std::uint64_t> words) {
+    const std::size_t lines = parts_.sharers.lines();
+    const auto take = [&](std::size_t n) {
+        const auto section = words.first(std::min(n, words.size()));
+        words = words.subspan(section.size());
+        return section;
+    };
+    for (auto* part : {&llc_, &entries_}) {
+        if (*part) {
+            const auto section = take((*part)->state_words());
+            if (section.size() != (*part)->state_words() || !(*part)->set_state(section, lines)) {
+                return false;
+            }
+        }
+    }
+    const auto counted = [&](std::size_t each) {
+        const auto count = take(1);
+        const bool fits = !count.empty() && count[0] <= words.size() / each;
+        return fits ? std::optional(take(count[0] * each)) : std::nullopt;
+    };
+    states_.clear();
+    const auto states = counted(1);
+    if (!states) {
+        return false;
+    }
+    for (const std::uint64_t word : *states) {
+        const std::uint64_t line = word & 0xffff'ffffU;
+        if (line >= lines || word >> 32 >= parts_.protocol.home_states()) {
+            return false;
+        }
+        states_.set(static_cast<Line>(line), static_cast<HomeState>(word >> 32));
+    }
+    const unsigned set_words = CoreSet::words_for(parts_.machine.cores());
+    for (Sharers& recalled : recalled_) {
+        const auto lost = counted(1 + set_words);
+        if (!lost) {
+            return false;
+        }
+        recalled.clear();
+        for (std::size_t at = 0; at < lost->size(); at += 1 + set_words) {
+            if ((*lost)[at] >= lines) {
+                return false;
+            }
+            for (unsigned word = 0; word < set_words; ++word) {
+                const auto cores = CoreSet::of_word(static_cast<CoreSet::Word>((*lost)[at + 1 + word]), word);
+                for (const unsigned core : cores) {
+                    recalled.add(static_cast<Line>((*lost)[at]), core);
+                }
+            }
+        }
+    }
+    return tags_agree() && interconnect_.set_state(words);
+}
+
+/// Whether the tags hold the lines whose states say so.
+bool DirectoryHome::tags_agree() const {
+    std::uint64_t with_data = 0;
+    std::uint64_t tracked = 0;
+    states_.each([&](Line, HomeState state) {
+        with_data += parts_.protocol.home_state(state).data ? 1U : 0U;
+        tracked += parts_.protocol.home_state(state).tracked() ? 1U : 0U;
+    });
+    bool agree = true;
+    const auto compare = [&](const std::optional<SlicedCache>& part, std::uint64_t expected, auto&& has) {
+        std::uint64_t found = 0;
+        if (part) {
+            part->each_line([&](Line line) {
+                ++found;
+                agree = agree && has(info(line));
+            });
+            agree = agree && found == expected;
+        }
+    };
+    compare(llc_, with_data, [](const HomeStateInfo& state) { return state.data; });
+    compare(entries_, tracked, [](const HomeStateInfo& state) { return state.tracked(); });
+    return agree;
+}
+
+}  // namespace s80::model

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A home that plays the cells of a protocol's [home]: a directory, and a shared last-level cache (LLC) if the
+// protocol has one.
+#pragma once
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "cache/sliced_cache.h"
+#include "memory/home/home.h"
+#include "memory/home/home_states.h"
+#include "memory/home/interconnect.h"
+
+namespace s80::model {
+
+/// A line is in the LLC if its home state has data, and occupies an entry of a bounded directory if its home
+/// state allows copies. The order of the parts of a request:
+/// 1. A line that enters the directory gets an entry. The line that has to leave is recalled.
+/// 2. The cell of the request and the snoops give the supplier and the next home state.
+/// 3. A line that enters the LLC gets a way. The line that has to leave is displaced, and recalled if its
+/// cell
+///    says so.
+/// A block that an L2 puts into the LLC gets its way when the access is over (`settle`): until then the
+/// requester holds lines that are in none of its caches, and they must not be recalled.
+class DirectoryHome final : public Home {
+public:
+    static constexpr const char* kName = "directory";
+
+    /// Throws Error if machine and protocol do not fit.
+    explicit DirectoryHome(const HomeParts& parts);
+
+    Reply request(const Access& access, Bus bus, Outcome& outcome) override;
+    void evicted(unsigned core, Line line, Block block) override;
+    void device_read(Line line) override;
+    void device_write(Line line) override;
+    void epoch_ended(std::int64_t next) override { interconnect_.forget(next, parts_.stats); }
+    bool settles() const override { return llc_.has_value(); }
+    void settle() override;
+
+    std::optional<HomeState> home_state(Line line) const override { return states_.of(line); }
+    void host_prefetch(Line line) const override;
+
+    std::vector<std::uint64_t> state() const override;
+    [[nodiscard]] bool set_state(std::span<const std::uint64_t> words) override;
+
+private:
+    struct Waiting {
+        Line line;
+        ProcessClass process_class;  ///< that the fill counts for
+    };
+
+    const HomeCell& cell(HomeEvent event, Line line) const;
+    const HomeStateInfo& info(Line line) const { return parts_.protocol.home_state(states_.of(line)); }
+    void enter(Line line, HomeState next);
+    void fill_llc(Line line, ProcessClass process_class);
+    void displace(Line line, ProcessClass process_class);
+    void track(Line line, ProcessClass process_class);
+    bool recall(Line line, RecallCause cause, ProcessClass process_class);
+    void count_after_recall(const Access& a, Outcome& outcome);
+    bool tags_agree() const;
+    void take_note_of_time();
+
+    std::optional<SlicedCache> llc_;
+    std::optional<SlicedCache> entries_;  ///< of a bounded directory
+    HomeStates states_;
+    /// By cause and line: the cores whose last copy was recalled and that have not asked for the line again.
+    /// As large as two indices of sharers; pages of the host that no recall touches are never there.
+    std::array<Sharers, kRecallCauses> recalled_;
+    std::vector<Waiting> waiting_;  ///< blocks that the LLC has taken and that have no way yet
+    Interconnect interconnect_;
+};
+
+}  // namespace s80::model
