@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -153,6 +153,39 @@ def _entries(name: str, whole: str) -> Callable[[Delta], Sides]:
     return sides
 
 
+def _after_recall(delta: Delta) -> Sides:
+    """Since the start: a copy may be recalled before the stretch, and missed in it."""
+    dims = ("core", "recall_cause")
+    ends = replace(delta, begin=replace(delta.end, values={name: 0 * v for name, v in delta.end.values.items()}))
+    return dims, ends.by("misses_after_recall", *dims), ends.by("recalled_copies", *dims)
+
+
+def _misses_after_recall(delta: Delta) -> Sides:
+    dims = ("core", "privilege", "class", "kind")
+    return dims, delta.by("misses_after_recall", *dims), delta["l2_misses"]
+
+
+def _recalled_within_invalidations(delta: Delta) -> Sides:
+    return ("core",), delta.by("recalled_copies", "core"), delta["l2_invalidations"]
+
+
+HOME_IDENTITIES: tuple[Identity, ...] = (
+    Identity(
+        "after_recall_within_recalled",
+        "a core misses at most once for each copy that it lost by a recall",
+        _after_recall,
+        "<=",
+    ),
+    Identity("after_recall_within_misses", "the misses after a recall are L2 misses", _misses_after_recall, "<="),
+    Identity(
+        "recalled_within_invalidations",
+        "each recalled copy is an invalidated block",
+        _recalled_within_invalidations,
+        "<=",
+    ),
+)
+"""Of machines with a last-level cache or a directory."""
+
 IDENTITIES: tuple[Identity, ...] = (
     Identity("sources_sum_to_misses", "the sources of the L2 misses sum to the L2 misses", _sources, both_ends=True),
     Identity("fills_sum_to_misses", "the fills by state sum to the L2 misses", _fills, both_ends=True),
@@ -223,7 +256,8 @@ TRANSACTIONS = "transactions_match_markers"
 def check(delta: Delta, span: str) -> list[str]:
     """Runs all conservation checks over one stretch. Returns their names; raises IdentityBroken."""
     _check_growth(delta, span)
-    identities = [identity for identity in IDENTITIES if identity.engine in (None, delta.header.engine)]
+    of_home = HOME_IDENTITIES if "recalls" in delta.header.statistics else ()
+    identities = [one for one in (*IDENTITIES, *of_home) if one.engine in (None, delta.header.engine)]
     for identity in identities:
         dims, left, right = identity.sides(delta)
         bad = identity.broken(delta, dims, left, right)

@@ -303,3 +303,46 @@ def _traffic_pki(m: Measurement) -> Value:
 def _upgrades_saved_share(m: Measurement) -> Value:
     saved = m.region.total("stores_found_e")
     return ratio(saved, saved + m.region.total("upgrades"))
+
+
+def _of_home(m: Measurement, name: str, dim: str, whole: float, per: float = 1) -> Value:
+    """A statistic by one dimension as a ratio; nothing on machines without a last-level cache and a directory."""
+    if name not in m.region.header.statistics:
+        return {}
+    return {
+        label: ratio(per * count, whole)
+        for label, count in zip(m.region.header.labels[dim], m.region.by(name, dim).tolist(), strict=True)
+    }
+
+
+@metric(
+    "recalls_pki",
+    "per 1000 instructions",
+    "blocks that the home recalled from the L2s, because the last-level cache needed the way (llc) or the directory the "
+    "entry (directory); only for machines with either",
+    "1000 recalls / instructions, by cause",
+)
+def _recalls_pki(m: Measurement) -> Value:
+    return _of_home(m, "recalls", "recall_cause", m.region.instructions, 1000)
+
+
+@metric(
+    "after_recall_share",
+    "share",
+    "L2 misses on a line whose last copy in the core was recalled, as a share of all L2 misses, by cause of the "
+    "recall; only for machines with a last-level cache or a directory",
+    "misses_after_recall / l2_misses, by cause",
+)
+def _after_recall_share(m: Measurement) -> Value:
+    return _of_home(m, "misses_after_recall", "recall_cause", m.region.total("l2_misses"))
+
+
+@metric(
+    "llc_pki",
+    "per 1000 instructions",
+    "blocks that entered the last-level cache (fill), left it (eviction) and were written from it to memory "
+    "(writeback); only for machines with a last-level cache or a directory",
+    "1000 llc_blocks / instructions, by event",
+)
+def _llc_pki(m: Measurement) -> Value:
+    return _of_home(m, "llc_blocks", "llc_event", m.region.instructions, 1000)
