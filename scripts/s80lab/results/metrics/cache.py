@@ -318,8 +318,8 @@ def _of_home(m: Measurement, name: str, dim: str, whole: float, per: float = 1) 
 @metric(
     "recalls_pki",
     "per 1000 instructions",
-    "blocks that the home recalled from the L2s, because the last-level cache needed the way (llc) or the directory the "
-    "entry (directory); only for machines with either",
+    "blocks that the home recalled from the L2s, because the last-level cache needed the way (llc) or the directory "
+    "the entry (directory); only for machines with either",
     "1000 recalls / instructions, by cause",
 )
 def _recalls_pki(m: Measurement) -> Value:
