@@ -38,6 +38,9 @@ enum class HomeEvent : std::uint8_t {
     recall     ///< the directory needs the entry
 };
 inline constexpr unsigned kHomeEvents = 9;
+/// The rows of [home], in the order of HomeEvent. The rows `put` are one level deeper than the others.
+inline constexpr std::array<const char*, kHomeEvents> kHomeEventNames{
+    "read", "fetch", "rfo", "upgrade", "put.sharer", "put.exclusive", "put.owner", "displace", "recall"};
 
 /// The effect of an event of a cache's own core.
 struct OwnCell {

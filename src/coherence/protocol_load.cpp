@@ -17,10 +17,6 @@ namespace {
 constexpr std::array<const char*, kOwnEvents> kOwnNames{"load", "fetch", "store", "evict"};
 constexpr std::array<const char*, kBusRequests> kBusNames{"read", "rfo", "upgrade"};
 
-/// In the order of HomeEvent. The rows `put` are one level deeper than the others.
-constexpr std::array<const char*, kHomeEvents> kHomeNames{
-    "read", "fetch", "rfo", "upgrade", "put.sharer", "put.exclusive", "put.owner", "displace", "recall"};
-
 std::string joined(const std::vector<std::string>& words) {
     std::string all;
     for (const auto& w : words) {
@@ -395,7 +391,7 @@ private:
     }
 
     const toml::table* home_row(const toml::table& home, HomeEvent event) const {
-        const std::string name = kHomeNames[static_cast<unsigned>(event)];
+        const std::string name = kHomeEventNames[static_cast<unsigned>(event)];
         const auto dot = name.find('.');
         const toml::node* row = dot == std::string::npos
                                     ? home.get(name)
@@ -408,7 +404,7 @@ private:
 
     /// Whether the row has to be read. Refuses a row whose event cannot happen, and the absence of another.
     bool wanted(HomeEvent event, bool there) const {
-        const std::string at = std::string("[home.") + kHomeNames[static_cast<unsigned>(event)] + "]";
+        const std::string at = std::string("[home.") + kHomeEventNames[static_cast<unsigned>(event)] + "]";
         std::string why_not;
         switch (event) {
             case HomeEvent::read:
@@ -463,7 +459,7 @@ private:
     }
 
     void load_home_row(const toml::table* row, HomeEvent event) {
-        const std::string at = std::string("home.") + kHomeNames[static_cast<unsigned>(event)];
+        const std::string at = std::string("home.") + kHomeEventNames[static_cast<unsigned>(event)];
         std::vector<std::string> names;
         for (unsigned h = 0; h < p_.n_home_states_; ++h) {
             const HomeStateInfo& info = p_.home_info_[h];

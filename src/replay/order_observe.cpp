@@ -2,6 +2,7 @@
 #include "replay/order_observe.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace s80::replay {
 
@@ -32,6 +33,9 @@ const Effect& Observed::access(const Access& access) {
     effect_.stall = outcome.stall;
     effect_.missed = outcome.missed();
     effect_.bus = outcome.request;
+    effect_.has_home = hierarchy_.home().home_state(line).has_value();
+    effect_.from_llc = outcome.place == model::Place::llc;
+    effect_.after_recall = outcome.after_recall;
     effect_.after = held(core, line);
     for (Change& change : effect_.remote) {
         change.after = held(change.core, line);
@@ -73,6 +77,17 @@ void Observed::leaving(unsigned core, Line line) {
         ranks_.insert(ranks_.begin() + at, rank(line));
         effect_.moved.insert(effect_.moved.begin() + at, {core, line, before, before});
     }
+}
+
+void Observed::recalling(unsigned core, Line line) {
+    recalling_.push_back(
+        {core, line, held(core, line), {hierarchy_.protocol().invalid(), false, false, false}});
+}
+
+void Observed::at_home(model::HomeEvent event, Line line, model::CoreNumber core, model::HomeState before,
+                       model::HomeState after) {
+    effect_.at_home.push_back({event, line, core, before, after, std::move(recalling_)});
+    recalling_.clear();
 }
 
 }  // namespace s80::replay

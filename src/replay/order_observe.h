@@ -29,6 +29,16 @@ struct Change {
     Held after;
 };
 
+/// What the home did with one line, and the copies that it recalled for it.
+struct AtHome {
+    model::HomeEvent event = model::HomeEvent::read;
+    model::Line line = 0;
+    model::CoreNumber core = model::kNobody;  ///< the requester or the giver
+    model::HomeState before = 0;
+    model::HomeState after = 0;
+    std::vector<Change> recalled;
+};
+
 struct Effect {
     unsigned core = 0;
     model::Kind kind = model::Kind::load;
@@ -46,6 +56,11 @@ struct Effect {
     /// Other lines of the requester that changed place or state (and the line itself if it was evicted
     /// first).
     std::vector<Change> moved;
+    /// Of machines whose home plays the protocol's [home].
+    bool has_home = false;
+    bool from_llc = false;      ///< the last-level cache sent the data
+    bool after_recall = false;  ///< the core's last copy of the line was recalled
+    std::vector<AtHome> at_home;
 };
 
 /// Plays accesses and collects the effect of each: the outcome, the copies of the line before and after, and
@@ -61,6 +76,9 @@ public:
     const Effect& access(const Access& access);
 
     void leaving(unsigned core, model::Line line) override;
+    void recalling(unsigned core, model::Line line) override;
+    void at_home(model::HomeEvent event, model::Line line, model::CoreNumber core, model::HomeState before,
+                 model::HomeState after) override;
 
 private:
     Held held(unsigned core, model::Line line) const;
@@ -68,7 +86,8 @@ private:
 
     model::Hierarchy& hierarchy_;
     Effect effect_;
-    std::vector<unsigned> ranks_;  ///< of the moved lines
+    std::vector<unsigned> ranks_;    ///< of the moved lines
+    std::vector<Change> recalling_;  ///< recalls of the cell that the home plays
 };
 
 }  // namespace s80::replay

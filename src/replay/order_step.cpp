@@ -2,6 +2,7 @@
 // The commands `step` and `count`: play a totally ordered trace access by access.
 #include <cstdio>
 
+#include "base/json.h"
 #include "checkpoint/state_file.h"
 #include "replay/order_commands.h"
 #include "replay/order_count.h"
@@ -38,6 +39,14 @@ public:
         return "[" + out + "]";
     }
 
+    std::string at_home(const AtHome& h) const {
+        return R"({"event":")" + std::string(model::kHomeEventNames[static_cast<unsigned>(h.event)]) +
+               R"(","line":)" + std::to_string(h.line) + R"(,"core":)" +
+               (h.core == model::kNobody ? "null" : std::to_string(h.core)) + R"(,"before":")" +
+               protocol_.home_state(h.before).name + R"(","after":")" + protocol_.home_state(h.after).name +
+               R"(","recalled":)" + changes(h.recalled) + "}";
+    }
+
 private:
     const model::Protocol& protocol_;
 };
@@ -51,8 +60,14 @@ std::string line_of(std::size_t n, const Access& access, const Effect& e, const 
                       (e.missed ? "true" : "false") + R"(,"bus":")" + bus_name(e.bus) + R"(","stall":)" +
                       std::to_string(e.stall) + R"(,"supplier":)";
     out += e.supplier ? std::to_string(*e.supplier) : "null";
+    std::string home;
+    if (e.has_home) {
+        home = std::string(R"(,"from_llc":)") + (e.from_llc ? "true" : "false") + R"(,"after_recall":)" +
+               (e.after_recall ? "true" : "false") + R"(,"home":)" +
+               model::array(e.at_home, [&](const AtHome& one) { return json.at_home(one); });
+    }
     return out + R"(,"before":)" + json.held(e.before) + R"(,"after":)" + json.held(e.after) +
-           R"(,"remote":)" + json.changes(e.remote) + R"(,"moved":)" + json.changes(e.moved) + "}";
+           R"(,"remote":)" + json.changes(e.remote) + R"(,"moved":)" + json.changes(e.moved) + home + "}";
 }
 
 /// spare_cores: the trace was made by `rebuild`. It names cores instead of processors, and the spare cores.

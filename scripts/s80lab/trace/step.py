@@ -20,6 +20,8 @@ from s80lab.trace.tool import Impossible, Stopped, steps
 from s80lab.trace.values import EVENT, Values
 
 _DOES = {"ifetch": "fetches", "load": "loads", "store": "stores to", "walk": "reads, in a page walk,"}
+_REQUESTS = ("read", "fetch", "rfo", "upgrade")
+_LOSES = {"displace": "the last-level cache needs the way of", "recall": "the directory needs the entry of"}
 _ASKS = {"read": "read request", "rfo": "read for ownership", "upgrade": "upgrade request"}
 
 
@@ -41,8 +43,10 @@ class Step:
 
     number: from 1, counted in the file. changes: the new spot of each (core, line) that the access changed, or of the
     accessing core; None: no longer cached. was: the earlier state of each of these. copies: the spots of the accessed
-    line after the access, by core. written: the new value in memory of each line that was written back. in_memory: the
-    value in memory of the accessed line. violations: sentences on the invariants that the access violates.
+    line after the access, by core. from_llc: whether the last-level cache sent the data. at_home: the accessed line's
+    state at the home after the access; empty if the protocol has no home of its own. written: the new value in memory
+    of each line that was written back. in_memory: the value in memory of the accessed line. violations: sentences on the
+    invariants that the access violates.
     """
 
     number: int
@@ -55,6 +59,8 @@ class Step:
     reasons: list[str]
     supplier: int | None
     from_memory: bool
+    from_llc: bool
+    at_home: str
     stall: int
     was: dict[tuple[int, int], str]
     changes: dict[tuple[int, int], Spot | None]
@@ -232,7 +238,9 @@ class _Player:
             comment=comment,
             reasons=self.teller.reasons(step, self.names),
             supplier=step["supplier"],
-            from_memory=step["missed"] and step["supplier"] is None,
+            from_memory=step["missed"] and step["supplier"] is None and not step.get("from_llc"),
+            from_llc=step.get("from_llc", False),
+            at_home=(self._values.block(line).home or ("",))[0] if "home" in step else "",
             stall=step["stall"],
             was=was,
             changes=changes,
@@ -257,6 +265,8 @@ class _Player:
             reasons=["the table does not say what happens, so s80lab plays neither this access nor a later one"],
             supplier=None,
             from_memory=False,
+            from_llc=False,
+            at_home="",
             stall=0,
             was={},
             changes={},
@@ -307,14 +317,50 @@ class _Teller:
         """The spots that the access changed, and the spot of the accessed line."""
         changed = {(c["core"], c["line"]): Spot(**c["after"]) for c in step["moved"]}
         changed |= {(c["core"], c["line"]): Spot(**c["after"]) for c in step["remote"] if c["after"] != c["before"]}
+        recalled = [change for cell in step.get("home", []) for change in cell["recalled"]]
+        changed |= {(c["core"], c["line"]): Spot(**c["after"]) for c in recalled}
         changed[step["core"], step["line"]] = Spot(**step["after"])
         return changed
 
     def reasons(self, step: dict[str, Any], names: dict[int, str]) -> list[str]:
-        """Sentences in order: evictions, the core's own access or request, snoops, the fill."""
+        """Sentences in order: evictions, what the home does before the request, the core's own access or request,
+        snoops, the home's cell, the fill, what the home does after it."""
         room = [self._room(change, step, names) for change in step["moved"]]
         remote = [self._remote(change, step) for change in step["remote"]]
-        return [*room, self._own(step), *(text for text in remote if text), *self._fill(step)]
+        cells = step.get("home", [])
+        puts = [self._at_home(cell, names) for cell in cells if cell["event"].startswith("put.")]
+        requested = next((n for n, cell in enumerate(cells) if cell["event"] in _REQUESTS), 0)
+        losses = [
+            (n < requested, [self._at_home(cell, names), *self._recalled(cell, names)])
+            for n, cell in enumerate(cells)
+            if cell["event"] in _LOSES
+        ]
+        before = [text for early, texts in losses if early for text in texts]
+        after = [text for early, texts in losses if not early for text in texts]
+        home = [self._at_home(cell, names) for cell in cells if cell["event"] in _REQUESTS]
+        return [*room, *puts, *before, self._own(step), *filter(None, remote), *home, *self._fill(step), *after]
+
+    def _at_home(self, cell: dict[str, Any], names: dict[int, str]) -> str:
+        """What the home does with a block, and which cell says so."""
+        event, before, after = cell["event"], cell["before"], cell["after"]
+        row = "read" if event == "fetch" and "fetch" not in self._table["home"] else event
+        name = names.get(cell["line"]) or f"line {cell['line']:#x}"
+        change = f"stays in {before}" if before == after else f"{before} → {after}"
+        if event in _LOSES:
+            text = f"{_LOSES[event]} {name}: {name} at home {change}"
+            text += ", with writeback to memory" if self._table["home"][row][before].get("writeback") else ""
+        elif event in _REQUESTS:
+            text = f"home of {name}: {change}"
+        else:
+            text = f"core {cell['core']} gives {name} to its home: {change}"
+        return f"{text} (home.{row}.{before})"
+
+    def _recalled(self, cell: dict[str, Any], names: dict[int, str]) -> Iterator[str]:
+        for change in cell["recalled"]:
+            state = change["before"]["state"]
+            name = names.get(cell["line"]) or f"line {cell['line']:#x}"
+            written = ", with writeback" if self._table["remote"]["recall"][state].get("writeback") else ""
+            yield f"recall: core {change['core']} loses {name} in {state}{written} (remote.recall.{state})"
 
     def _own(self, step: dict[str, Any]) -> str:
         event, state, after = EVENT[step["op"]], step["before"]["state"], step["after"]["state"]
@@ -342,21 +388,40 @@ class _Teller:
             return []
         cell, after = self._table["own"][EVENT[step["op"]]][step["before"]["state"]], step["after"]["state"]
         supplier = next((c for c in step["remote"] if c["core"] == step["supplier"]), None)
-        fill = f"fill in {after}, data from " + ("memory" if supplier is None else f"core {supplier['core']}")
+        place = "the last-level cache" if step.get("from_llc") else "memory"
+        fill = f"fill in {after}, data from " + (place if supplier is None else f"core {supplier['core']}")
+        if step.get("after_recall"):
+            fill += ", after a recall of this core's copy"
+        at_home = next((c for c in step.get("home", []) if c["event"] in _REQUESTS), None)
+        granted = self._home_cell(at_home) if at_home else {}
         if supplier is not None and "gives" in self._table["remote"][step["bus"]][supplier["before"]["state"]]:
             return [f"{fill}: the supplier hands the block over"]
+        if step.get("from_llc") and "gives" in granted:
+            return [f"{fill}: the home hands the block over"]
         if "next" in cell:
             return [fill]
         if any(c["after"]["where"] for c in step["remote"]):
             return [f"{fill}: another cache keeps a copy"]
         if after == cell.get("alone"):
             return [f"{fill}: no other cache keeps a copy"]
+        if "grants" in granted:
+            return [f"{fill}: the home grants a shared copy only"]
         return [f"{fill}: no cache keeps a copy, but the directory assumes sharers after the eviction of an owner"]
+
+    def _answers_alone(self, step: dict[str, Any]) -> bool:
+        """Whether the last-level cache answered without asking the private caches."""
+        return any(c["event"] in ("read", "fetch") and self._home_cell(c).get("first") for c in step["home"])
+
+    def _home_cell(self, cell: dict[str, Any]) -> dict[str, Any]:
+        rows = self._table["home"]
+        found: dict[str, Any] = rows.get(cell["event"], rows["read"])[cell["before"]]
+        return found
 
     def _remote(self, change: dict[str, Any], step: dict[str, Any]) -> str:
         before, after = change["before"]["state"], change["after"]["state"]
         supplies = change["core"] == step["supplier"]
-        if step["bus"] == "none" or (before == after and not supplies):
+        asked = not (step.get("home") and self._answers_alone(step))
+        if step["bus"] == "none" or (before == after and not supplies) or not asked:
             return ""
         effects = ["supplies the block"] if supplies else []
         effects += ["updates memory"] if self._table["remote"][step["bus"]][before].get("writeback") else []
@@ -369,7 +434,8 @@ class _Teller:
         state, before, after = change["before"]["state"], change["before"]["where"], change["after"]["where"]
         if not after:
             written = "with" if self._table["own"]["evict"][state].get("writeback") else "without"
-            return f"L2 eviction: {name} in {state}, {written} writeback to memory (own.evict.{state})"
+            where = "" if step.get("home") else " to memory"
+            return f"L2 eviction: {name} in {state}, {written} writeback{where} (own.evict.{state})"
         if self._exclusive and "L2" in after and "L2" not in before:
             return f"{before} eviction: {name} moves to the L2"
         if len(after) < len(before):

@@ -91,8 +91,12 @@ def summary(lesson: Lesson, step: Step, wide: int) -> str:
             parts.append(f"core {core} {_change(lesson, step, core)}")
     if step.supplier is not None:
         parts.append(f"core {step.supplier} supplies")
+    elif step.from_llc:
+        parts.append("the LLC supplies")
     elif step.from_memory:
         parts.append("memory supplies")
+    if step.at_home:
+        parts.append(f"home {step.at_home}")
     if step.stall:
         parts.append(f"{step.stall} cycles")
     return f"{step.number:>{INDENT - 2}}  {step.access:<{wide}}  {', '.join(parts)}"

@@ -7,6 +7,7 @@ The n-th store to a block writes value n; memory begins with value 0. Data move 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from s80lab.protocol.laws import LAST_WRITE, Fault, Snapshot, cell_fault, cell_faults, stale_read, state_faults
@@ -27,11 +28,13 @@ class Values:
         self._faulty = cell_faults(protocol)
         self._blocks: dict[int, Snapshot] = {}
         self._violated: dict[int, frozenset[str]] = {}
+        self._homed = False  # a bus may play a [home] that needs no more than a flag for each line
 
     def block(self, line: int) -> Snapshot:
         """The values of a line at present."""
         if line not in self._blocks:
-            self._blocks[line] = Snapshot([self._protocol.invalid] * self._cores, [0] * self._cores, 0, 0)
+            home = (self._protocol.home.absent, 0) if self._protocol.home and self._homed else None
+            self._blocks[line] = Snapshot([self._protocol.invalid] * self._cores, [0] * self._cores, 0, 0, home)
         return self._blocks[line]
 
     def play(self, step: dict[str, Any]) -> list[tuple[int, Fault]]:
@@ -39,11 +42,19 @@ class Values:
 
         An invariant that was violated before the access does not count, except that each load of a stale value does.
         """
-        line, core = step["line"], step["core"]
-        lines = dict.fromkeys([*(change["line"] for change in step["moved"]), line])
+        line, core, at_home = step["line"], step["core"], step.get("home", [])
+        lines = dict.fromkeys([*(change["line"] for change in (*step["moved"], *at_home)), line])
+        self._homed = "home" in step
+        gave = {(change["core"], change["line"]): change["before"]["state"] for change in step["moved"]}
         for change in step["moved"]:
             self._move(change)
-        faults = [(line, fault) for fault in self._access(step)]
+        faults: list[tuple[int, Fault]] = []
+        # A cell of the home that concerns the accessed line may come before the access or after it.
+        for cell in (*at_home, *([] if any(map(_is_request, at_home)) else [None])):
+            if cell is None or _is_request(cell):
+                faults += [(line, fault) for fault in self._access(step, cell)]
+            else:
+                self._at_home(cell, gave)
         for one in lines:
             now = list(state_faults(self._protocol, self.block(one)))
             known = self._violated.get(one, frozenset())
@@ -72,22 +83,65 @@ class Values:
     def _move(self, change: dict[str, Any]) -> None:
         """Another place in the core's caches, or an eviction."""
         block, core = self.block(change["line"]), change["core"]
-        if not change["after"]["where"] and self._protocol.own.evict[change["before"]["state"]].writeback:
+        written = not change["after"]["where"] and self._protocol.own.evict[change["before"]["state"]].writeback
+        if written and not self._homed:
             block.memory = block.values[core]
         block.states[core] = change["after"]["state"]
 
-    def _access(self, step: dict[str, Any]) -> list[Fault]:
+    def _at_home(self, cell: dict[str, Any], gave: Mapping[tuple[int, int], str]) -> None:
+        """A put, a displacement or a recall. gave: the states of the copies that left a core, by core and line."""
+        home, block = self._protocol.home, self.block(cell["line"])
+        assert home is not None and block.home is not None
+        _, value = block.home
+        written = None
+        if cell["event"].startswith("put."):
+            # The copy has left the core, and its value is still there.
+            given = block.values[cell["core"]]
+            writes = self._protocol.own.evict[gave[cell["core"], cell["line"]]].writeback
+            written = given if writes else None
+            value = value if home.states[cell["before"]].data else given
+        else:
+            row = home.displace if cell["event"] == "displace" else home.recall
+            if row is not None and row[cell["before"]].writeback:
+                block.memory = value
+            for change in cell["recalled"]:
+                recalled = (self._protocol.remote.recall or {})[change["before"]["state"]]
+                if recalled.writeback:
+                    written = block.values[change["core"]]
+                block.states[change["core"]] = self._protocol.invalid
+        self._take(block, cell["after"], value, written)
+
+    def _take(self, block: Snapshot, after: str, value: int, written: int | None) -> None:
+        """The home's next state. Data that a private cache wrote back go into the last-level cache if the state has
+        data, else to memory."""
+        assert self._protocol.home is not None
+        data = value if written is None else written
+        if written is not None and not self._protocol.home.states[after].data:
+            block.memory = written
+        block.home = (after, data if self._protocol.home.states[after].data else 0)
+
+    def _access(self, step: dict[str, Any], cell: dict[str, Any] | None) -> list[Fault]:
         """Moves the accessed block's values. Returns the faulty cells that the access reached."""
         block, core, bus, supplier = self.block(step["line"]), step["core"], step["bus"], step["supplier"]
         before = list(block.states)
         data = None if supplier is None else block.values[supplier]
+        written = None
+        home = self._protocol.home
+        row = home.request_row(cell["event"]) if cell is not None and home is not None else {}
+        if cell is not None and block.home is not None and getattr(row[cell["before"]], "writeback", False):
+            block.memory = block.home[1]
         for change in step["remote"]:
             other, state = change["core"], change["before"]["state"]
             if bus != "none" and self._protocol.remote_row(bus)[state].writeback:
-                block.memory = block.values[other]
+                written = block.values[other]
             block.states[other] = change["after"]["state"]
+        if written is not None and cell is None:
+            block.memory = written
         if data is None and step["missed"]:
-            data = block.memory
+            data = block.home[1] if step.get("from_llc") and block.home is not None else block.memory
+        if cell is not None and home is not None and block.home is not None:
+            kept = data is None or home.states[cell["before"]].data
+            self._take(block, cell["after"], block.home[1] if kept else data or 0, written)
         if data is not None:
             block.values[core] = data
         block.states[core] = step["after"]["state"]
@@ -111,6 +165,10 @@ class Values:
         cell = self._protocol.own.store[state]
         branch = "next" if cell.next else "alone" if step["after"]["state"] == cell.when_alone else "shared"
         return f"own.store.{state}.{branch}"
+
+
+def _is_request(cell: dict[str, Any]) -> bool:
+    return cell["event"] in ("read", "fetch", "rfo", "upgrade")
 
 
 assert set(EVENT) == {op.name.lower() for op in Op}

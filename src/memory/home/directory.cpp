@@ -2,7 +2,6 @@
 #include "memory/home/directory.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 namespace s80::model {
@@ -13,13 +12,6 @@ std::optional<SlicedCache> tags(const std::optional<SlicedGeometry>& geometry, u
                                 const char* purpose) {
     return geometry ? std::optional<SlicedCache>(std::in_place, *geometry, line_bytes, purpose)
                     : std::nullopt;
-}
-
-/// As in the file of a protocol.
-const char* name_of(HomeEvent event) {
-    static constexpr std::array<const char*, kHomeEvents> kNames{
-        "read", "fetch", "rfo", "upgrade", "put.sharer", "put.exclusive", "put.owner", "displace", "recall"};
-    return kNames[static_cast<unsigned>(event)];
 }
 
 HomeEvent event_of(Bus bus, Kind kind) {
@@ -77,7 +69,8 @@ const HomeCell& DirectoryHome::cell(HomeEvent event, Line line) const {
     const HomeCell& cell = parts_.protocol.home(event, states_.of(line));
     if (!cell.possible) [[unlikely]] {
         throw Error("protocol " + parts_.protocol.name() + ": the home met the impossible cell home." +
-                    name_of(event) + "." + info(line).name + " (line " + std::to_string(line) + ")");
+                    kHomeEventNames[static_cast<unsigned>(event)] + "." + info(line).name + " (line " +
+                    std::to_string(line) + ")");
     }
     return cell;
 }
@@ -90,11 +83,17 @@ Reply DirectoryHome::request(const Access& a, Bus bus, Outcome& outcome) {
         track(a.line, process_class);
     }
     const HomeStateInfo& before = info(a.line);
-    const HomeCell& home = cell(event_of(bus, a.kind), a.line);
+    const HomeEvent event = event_of(bus, a.kind);
+    const HomeCell& home = cell(event, a.line);
     const bool holds = parts_.sharers.of(a.line).has(a.core);
     bool written_back = false;
-    Reply reply = snoop(
-        a, bus, outcome, [&] { written_back = true; }, !home.first);
+    Reply reply;
+    if (home.first && bus == Bus::read) {
+        reply = answer_alone(a, bus, outcome);
+    } else {
+        reply = snoop(
+            a, bus, outcome, [&] { written_back = true; }, !home.first);
+    }
     const bool supplies = home.supply && outcome.supplier == kNobody;
     const HomeState next = home.after(reply.shared, written_back);
     reply.shared = reply.shared || home.grants_shared;
@@ -116,7 +115,7 @@ Reply DirectoryHome::request(const Access& a, Bus bus, Outcome& outcome) {
             llc_->touch(a.line, slot);
         }
     }
-    enter(a.line, next);
+    play(event, a.line, next, a.core);
     if (!before.data && info(a.line).data) {
         fill_llc(a.line, process_class);
     }
@@ -140,6 +139,13 @@ Reply DirectoryHome::request(const Access& a, Bus bus, Outcome& outcome) {
     return reply;
 }
 
+/// A read that the last-level cache answers does not reach the copies.
+Reply DirectoryHome::answer_alone(const Access& a, Bus bus, Outcome& outcome) const {
+    outcome.request = bus;
+    outcome.had_copies = parts_.sharers.of(a.line).without(a.core);
+    return {.shared = !outcome.had_copies.empty()};
+}
+
 void DirectoryHome::count_after_recall(const Access& a, Outcome& outcome) {
     for (unsigned n = 0; n < kRecallCauses; ++n) {
         if (recalled_[n].of(a.line).has(a.core)) {
@@ -157,8 +163,9 @@ void DirectoryHome::evicted(unsigned core, Line line, Block block) {
         return;
     }
     const bool had_data = info(line).data;
-    const HomeCell& home = cell(parts_.protocol.put_event(block.state), line);
-    enter(line, home.after(!parts_.sharers.of(line).empty(), own.writeback));
+    const HomeEvent event = parts_.protocol.put_event(block.state);
+    const HomeState next = cell(event, line).after(!parts_.sharers.of(line).empty(), own.writeback);
+    play(event, line, next, static_cast<CoreNumber>(core));
     const bool has_data = info(line).data;
     if (has_data && !had_data) {
         waiting_.push_back({line, static_cast<ProcessClass>(block.process_class)});
@@ -231,6 +238,15 @@ void DirectoryHome::enter(Line line, HomeState next) {
     }
 }
 
+/// `enter`, and the listener learns of it.
+void DirectoryHome::play(HomeEvent event, Line line, HomeState next, CoreNumber core) {
+    const HomeState before = states_.of(line);
+    enter(line, next);
+    if (MoveListener* const listener = parts_.caches.listener(); listener != nullptr) [[unlikely]] {
+        listener->at_home(event, line, core, before, next);
+    }
+}
+
 void DirectoryHome::fill_llc(Line line, ProcessClass process_class) {
     const Cache::Slot slot = llc_->place(line);
     if (const Line victim = llc_->victim(line, slot); victim != kNoLine) {
@@ -250,7 +266,7 @@ void DirectoryHome::displace(Line line, ProcessClass process_class) {
     if (home.writeback || newer) {
         interconnect_.evicted(line, Interconnect::Way::memory);
     }
-    enter(line, home.after(!parts_.sharers.of(line).empty(), newer));
+    play(HomeEvent::displace, line, home.after(!parts_.sharers.of(line).empty(), newer));
 }
 
 /// Sees to it that the line has an entry of the directory.
@@ -267,7 +283,7 @@ void DirectoryHome::track(Line line, ProcessClass process_class) {
         if (home.writeback) {
             ++parts_.stats.llc_block(LlcEvent::writeback, process_class);
         }
-        enter(victim, home.after(false, newer));
+        play(HomeEvent::recall, victim, home.after(false, newer));
         const bool has_data = info(victim).data;
         if (has_data && !had_data) {
             fill_llc(victim, process_class);

@@ -51,7 +51,9 @@ private:
 
     const HomeCell& cell(HomeEvent event, Line line) const;
     const HomeStateInfo& info(Line line) const { return parts_.protocol.home_state(states_.of(line)); }
+    Reply answer_alone(const Access& a, Bus bus, Outcome& outcome) const;
     void enter(Line line, HomeState next);
+    void play(HomeEvent event, Line line, HomeState next, CoreNumber core = kNobody);
     void fill_llc(Line line, ProcessClass process_class);
     void displace(Line line, ProcessClass process_class);
     void track(Line line, ProcessClass process_class);

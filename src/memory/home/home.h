@@ -83,7 +83,7 @@ protected:
     /// Passes the request to all other sharers, which change their copies. Fills in all of the outcome but
     /// place and stall. Of several cores that would supply, the state that stands first in the table does,
     /// then the lowest core. `written_back()` is called for each copy whose data leave the core.
-    /// may_supply: false if the home supplies whatever the copies would do.
+    /// may_supply: false if the home supplies, whatever the copies would do.
     template <class Fn>
     Reply snoop(const Access& access, Bus bus, Outcome& outcome, Fn&& written_back, bool may_supply = true) {
         Reply reply;

@@ -153,7 +153,9 @@ bool PrivateCaches::recall(unsigned core, Line line, RecallCause cause) {
         ++parts_.stats.core(Stat::l2_writebacks, core);
     }
     ++parts_.stats.recalled_copy(core, cause, static_cast<ProcessClass>(block.process_class));
-    leaves(core, line);
+    if (listener_ != nullptr) [[unlikely]] {
+        listener_->recalling(core, line);
+    }
     drop(core, line, copy);
     return cell.writeback;
 }

@@ -20,12 +20,17 @@ namespace s80::model {
 
 class Home;
 
-/// Learns which other lines of a core an access moves or evicts.
+/// Learns which other lines of a core an access moves or evicts, and what the home does.
 class MoveListener {
 public:
     virtual ~MoveListener() = default;
     /// The core's copy of the line is about to leave a cache, for another cache of the core or for good.
     virtual void leaving(unsigned core, Line line) = 0;
+    /// The home is about to recall the core's copy of the line.
+    virtual void recalling(unsigned, Line) {}
+    /// The home has played a cell of the protocol's [home], after the recalls of that cell. core: the
+    /// requester or the giver, or kNobody.
+    virtual void at_home(HomeEvent, Line, CoreNumber, HomeState, HomeState) {}
 };
 
 /// What a core's copy did at a request of another core.
@@ -77,6 +82,7 @@ public:
 
     /// Sets the listener of further accesses; null: none.
     void listen(MoveListener* listener) { listener_ = listener; }
+    MoveListener* listener() const { return listener_; }
 
 protected:
     CoreCaches& caches(unsigned core) { return parts_.cores[core]; }
