@@ -26,12 +26,16 @@ from s80lab.trace.source import Wanted
 
 PINS: Mapping[str, Mapping[str, str]] = json.loads((Path(__file__).parent / "pins.json").read_text())
 TRACES = {str(file.relative_to(paths.LESSONS)): file for file in sorted(paths.LESSONS.rglob("*.trace"))}
+LLC = [f"--set={setting}" for setting in ("llc.size=48KiB", "llc.ways=12", "llc.slices=4", "latency.llc=40")]
+DIRECTORY = [f"--set={setting}" for setting in ("directory.entries=256", "directory.ways=8")]
 REPLAYS = {file.stem: ["--protocol", file.stem] for file in sorted(on_a_bus())} | {
     "exclusive": ["--set", "l2.inclusion=exclusive"],
     "plru": ["--set", "replacement.policy=plru"],
     "random": ["--set", "replacement.policy=random"],
     "queues": ["--set", "bandwidth.bus=12", "--set", "bandwidth.memory=90", "--set", "bandwidth.banks=2"],
     "threads": ["--set", "processors.threads_per_core=2"],
+    **{name: ["--protocol", name, *LLC] for name in ("mesi-llc", "chi-slc")},
+    "mesif-snoop-filter": ["--protocol", "mesif-snoop-filter", *LLC, *DIRECTORY],
 }
 """Options of `s80lab replay`, by the name of the pin: each shipped protocol, and each choice of the machine that
 changes the path of a miss."""
