@@ -86,7 +86,8 @@ public:
     public:
         constexpr explicit Iterator(const std::array<Word, kWords>& words) : left_(words) {}
         constexpr unsigned operator*() const {
-            return first() * kWordBits + static_cast<unsigned>(std::countr_zero(left_[first()]));
+            // Not std::countr_zero, which tests for 0.
+            return first() * kWordBits + static_cast<unsigned>(__builtin_ctz(left_[first()]));
         }
         constexpr Iterator& operator++() {
             left_[first()] &= left_[first()] - 1;

@@ -25,6 +25,8 @@ struct Reply {
     bool shared = false;  ///< another cache keeps a copy, or the home assumes so
     bool gives = false;   ///< the requester fills in the state `given`, not in the state of its own cell
     State given = 0;
+    /// Has it returned in memory: to pack it into a register, and to unpack it, takes longer.
+    ~Reply() {}
 };
 
 /// What a home works with. All parts outlive the home.

@@ -175,10 +175,11 @@ void PrivateCaches::clean(unsigned core, Line line) {
 /// The copy that has the state.
 PrivateCaches::Held PrivateCaches::held(unsigned core, Line line) const {
     const CoreCaches& mine = caches(core);
-    for (const Cache* cache : {&mine.l2, &mine.l1d}) {
-        if (const Cache::Slot slot = cache->find(line)) {
-            return {cache, slot};
-        }
+    if (const Cache::Slot slot = mine.l2.find(line)) [[likely]] {
+        return {&mine.l2, slot};
+    }
+    if (const Cache::Slot slot = mine.l1d.find(line)) {
+        return {&mine.l1d, slot};
     }
     return {&mine.l1i, mine.l1i.find(line)};
 }

@@ -39,6 +39,8 @@ struct Snooped {
     bool keeps = false;
     bool supplies = false;
     bool writes_back = false;
+    /// Has it returned in memory: to pack it into a register, and to unpack it, takes longer.
+    ~Snooped() {}
 };
 
 /// What private caches work with. All parts outlive them.
