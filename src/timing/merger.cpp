@@ -13,8 +13,8 @@ namespace {
 constexpr std::int64_t kNotSent = std::numeric_limits<std::int64_t>::min();
 /// Events of a stream between a prefetch and its use in a placed epoch; there of the bus's side; and of the
 /// events themselves.
-constexpr std::ptrdiff_t kAhead = 4;
-constexpr std::ptrdiff_t kBusAhead = 1;
+constexpr std::ptrdiff_t kAhead = 8;
+constexpr std::ptrdiff_t kBusAhead = 3;
 constexpr std::ptrdiff_t kEventsAhead = 32;
 /// A processor polls at most so many lines (plugin/polling.h).
 constexpr std::int64_t kPolledLines = 4;
