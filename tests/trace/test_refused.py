@@ -112,8 +112,8 @@ def test_shipped_trace_under_shipped_protocol_violates_nothing(trace: Path, prot
     """A protocol that needs a last-level cache, or has no use for one, plays on the classroom that fits."""
     home = load_protocol(paths.PROTOCOLS / f"{protocol}.toml").home
     llc = home is not None and home.has_llc
-    fits = {"machine": "classroom-llc" if llc else "classroom"} if llc or trace.stem == "recall" else {}
-    lesson = step.lesson(source.load(trace, Wanted(protocol=protocol, **fits)), "x")
+    machine = ("classroom-llc" if llc else "classroom") if llc or trace.stem == "recall" else None
+    lesson = step.lesson(source.load(trace, Wanted(protocol=protocol, machine=machine)), "x")
     assert lesson.warning == ""
     assert not any(one.violations for one in lesson.steps)
 

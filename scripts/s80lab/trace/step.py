@@ -45,8 +45,8 @@ class Step:
     accessing core; None: no longer cached. was: the earlier state of each of these. copies: the spots of the accessed
     line after the access, by core. from_llc: whether the last-level cache sent the data. at_home: the accessed line's
     state at the home after the access; empty if the protocol has no home of its own. written: the new value in memory
-    of each line that was written back. in_memory: the value in memory of the accessed line. violations: sentences on the
-    invariants that the access violates.
+    of each line that was written back. in_memory: the value in memory of the accessed line. violations: sentences on
+    the invariants that the access violates.
     """
 
     number: int
