@@ -13,12 +13,13 @@ from s80lab.analysis.sections import ENTRIES as HEADLINE
 from s80lab.analysis.sections import SECTIONS, Entry, Section
 from s80lab.base.errors import UserError
 from s80lab.base.suggest import hint
+from s80lab.base.vocabulary import LABELS
 from s80lab.config.experiment import Experiment
 from s80lab.config.grid import Grid
 from s80lab.config.reproduce import Ratio
 
 # Labels that need the title of their section.
-PARTS = ("all", "user", "kernel")
+PARTS = ("all", *LABELS["privilege"])
 
 # Metrics that are shown if the experiment's file has no `show`.
 USUAL = (

@@ -19,6 +19,7 @@ from s80lab.analysis.groups import NO_WORKLOAD
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.strict import size_text
+from s80lab.base.vocabulary import LABELS
 from s80lab.capture.design import Design
 from s80lab.capture.store import Capture
 
@@ -62,8 +63,8 @@ ANY_SHARE = "any_share"
 _SHARES = tuple(
     Quantity(name, name, name)
     for name in (
-        *(f"miss_source.all.{source}" for source in ("memory", "M", "O", "E", "S")),
-        *(f"fill_state.{state}" for state in "MOES"),
+        *(f"miss_source.all.{source}" for source in ("memory", *LABELS["state"])),
+        *(f"fill_state.{state}" for state in LABELS["state"]),
         "e_to_m_share",
     )
 )

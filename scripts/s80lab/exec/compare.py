@@ -13,6 +13,7 @@ from typing import Any
 
 from s80lab.analysis.comparison.difference import Difference, of_pairs, of_samples
 from s80lab.base.errors import UserError
+from s80lab.base.vocabulary import LABELS
 from s80lab.exec.folder import ExecRun
 
 VALUES: Mapping[str, Callable[[Mapping[str, Any]], float]] = {
@@ -23,7 +24,7 @@ VALUES: Mapping[str, Callable[[Mapping[str, Any]], float]] = {
     "upgrades": lambda side: side["upgrades"],
 }
 """Counts by name, of one side (`all`, `user` or `kernel`) of a report."""
-SIDES = ("user", "kernel")
+SIDES = LABELS["privilege"]
 _CONDITION = re.compile(r"\s*(\S+)\s*([<>])\s*([+-]?\d+(?:\.\d+)?)\s*%\s*")
 _COMPARED = {">": operator.gt, "<": operator.lt}
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from s80lab.analysis.misses.log import distinct
 from s80lab.analysis.misses.sharing import PATTERNS, lines_of, supply_of
 from s80lab.analysis.misses.sums import Sums
+from s80lab.base.vocabulary import LABELS
 from s80lab.exec.names import FREED, KERNEL_HALF, NO_ADDRESS, UNNAMED, Code, Data, Names
 from s80lab.exec.shape import RELAY
 
@@ -338,7 +339,9 @@ def _line(sums: Sums, physical: int, pattern: str, names: Sequence[tuple[Code, D
             stores=int(count[places][by_cache[places] & stores[places]].sum()),
             upgrades=int(count[places][upgrade[places]].sum()),
             stall_cycles=int(records["stall"][places].sum()),
-            states={state: int(count[places][(by_cache & (sources == state))[places]].sum()) for state in "MOES"},
+            states={
+                state: int(count[places][(by_cache & (sources == state))[places]].sum()) for state in LABELS["state"]
+            },
             true=int(count[places][shared["true"][places]].sum()),
             false=int(count[places][shared["false"][places]].sum()),
         )
@@ -357,7 +360,7 @@ def _line(sums: Sums, physical: int, pattern: str, names: Sequence[tuple[Code, D
         stall_cycles=int(records["stall"].sum()),
         true=true,
         false=false,
-        states={state: int(count[by_cache & (sources == state)].sum()) for state in "MOES"},
+        states={state: int(count[by_cache & (sources == state)].sum()) for state in LABELS["state"]},
         readers=readers,
         writers=writers,
         accesses=accesses,

@@ -16,14 +16,11 @@ from s80lab.analysis.interval import Estimate
 from s80lab.base.errors import UserError
 from s80lab.base.student import student_t
 from s80lab.base.suggest import hint
+from s80lab.base.vocabulary import LABELS
 
 # What `--of` calls the shares of the headline.
 SHARES = {
-    "memory": "miss_source.all.memory",
-    "M": "miss_source.all.M",
-    "O": "miss_source.all.O",
-    "E": "miss_source.all.E",
-    "S": "miss_source.all.S",
+    **{source: f"miss_source.all.{source}" for source in ("memory", *LABELS["state"])},
     "e": "e_share",
     "e-to-m": "e_to_m_share",
     "upgrades-saved": "upgrades_saved_share",

@@ -13,6 +13,7 @@ from pathlib import Path
 from s80lab.base.errors import UserError
 from s80lab.base.files import whole
 from s80lab.base.hashing import text_hash
+from s80lab.base.vocabulary import texts
 from s80lab.protocol.table import ACCESSES, BUS, Protocol
 
 # Fill and border by what a state counts as in the statistics.
@@ -186,9 +187,13 @@ def _remote(protocol: Protocol) -> Iterator[Move]:
 
 
 def _legend(protocol: Protocol) -> str:
-    classes = {"M": "modified", "O": "owned", "E": "exclusive", "S": "shared", None: "invalid"}
+    names = texts("state")
     used = {state.counts_as for state in protocol.states.values()}
-    boxes = "".join(f'<td bgcolor="{COLOURS[one][0]}"> {name} </td>' for one, name in classes.items() if one in used)
+    boxes = "".join(
+        f'<td bgcolor="{COLOURS[one][0]}"> {names[one] if one else "invalid"} </td>'
+        for one in (*names, None)
+        if one in used
+    )
     rows = (
         "solid: event of the own core / bus request",
         '<font color="#6a4c93">dashed: snooped request of another core / reaction</font>',

@@ -9,6 +9,7 @@ from shlex import join
 from s80lab.analysis.interval import estimate
 from s80lab.base.progress import shorten
 from s80lab.base.terminal import plain
+from s80lab.base.vocabulary import LABELS
 from s80lab.config.machine import Machine
 from s80lab.exec.compare import VALUES, ExecComparison, names
 from s80lab.exec.compare import Row as Count
@@ -16,8 +17,9 @@ from s80lab.exec.contention import Access, Line
 from s80lab.exec.folder import Counts, ExecRun, Side, counts_of
 from s80lab.results.metrics.standing import ALLOWED_WAIT_ERROR
 
-SERVICES = {"l2": "L2 hit", "memory": "memory", "cache": "other cache", "upgrade": "upgrade", "issue": "issue",
-            "order": "wait"}  # fmt: skip
+SIDES = ("all", *LABELS["privilege"])
+_SHORT = {"l2": "L2 hit", "cache": "other cache", "order": "wait"}
+SERVICES = {service: _SHORT.get(service, service) for service in LABELS["service"]}
 SHOWN_LINES, SHOWN_ACCESSES, SHOWN_SUMS, SHOWN_DATA = 6, 8, 8, 3
 NAME_WIDTH = 44
 LEAST_SHARE = 0.01
@@ -183,7 +185,7 @@ def _per(run: ExecRun) -> Iterator[str]:
         return
     yield f"{run.calls:,} calls of {run.record.per}; for each call:"
     counts = counts_of(run.region)
-    yield _row("", ("all", "user", "kernel"))
+    yield _row("", SIDES)
     for name, count in PER_CALL.items():
         yield _row(name, [f"{count(side) / run.calls:.3f}" for side in (counts.all, counts.user, counts.kernel)])
 
@@ -291,7 +293,7 @@ def count_rows(counts: Counts) -> Iterator[tuple[str, str, tuple[str, str, str]]
 
 
 def _counts(counts: Counts) -> Iterator[str]:
-    yield _row("", ("all", "user", "kernel"))
+    yield _row("", SIDES)
     for whole, label, cells in count_rows(counts):
         yield _row(f"  {label}" if whole else label, cells)
     yield ""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from shlex import join
 
 from s80lab.base.terminal import plain
+from s80lab.base.vocabulary import LABELS
 from s80lab.exec.contention import Contention, Line, Sum
 from s80lab.exec.folder import Counts, ExecRun, counts_of
 from s80lab.exec.stored import stored_lines
@@ -21,7 +22,7 @@ from s80lab.report.figures.supply import supply_pictures_of
 from s80lab.report.misses.lines import lines_html
 from s80lab.report.misses.tables import supply_table
 from s80lab.report.page import Topic, render
-from s80lab.report.program import PER_CALL, count_rows, machine_line, simulated, verdicts_of
+from s80lab.report.program import PER_CALL, SIDES, count_rows, machine_line, simulated, verdicts_of
 from s80lab.report.tables import Cell, Row, Table
 from s80lab.results.metrics.registry import Measurement, compute_all
 from s80lab.results.snapshots import Delta, program_of
@@ -29,10 +30,7 @@ from s80lab.results.snapshots import Delta, program_of
 SHOWN_LINES, SHOWN_SUMS = 25, 15
 _COLUMNS: Mapping[str, str] = {
     "transfers": "transfers",
-    "M": "M",
-    "O": "O",
-    "E": "E",
-    "S": "S",
+    **{state: state for state in LABELS["state"]},
     "upgrades": "upgrades",
     "reads": "loads",
     "writes": "stores",
@@ -93,7 +91,7 @@ def _machine(run: ExecRun) -> Picture:
 def _counts(counts: Counts) -> Table:
     table = Table(
         "Counts",
-        ("all", "user", "kernel"),
+        SIDES,
         note="CPI: cycles per instruction, with its parts. The columns are of the program: idle processors "
         f"({counts.idle:,} instructions) and the relay of its output ({counts.relay:,}) are left out.",
     )
@@ -107,7 +105,7 @@ def _per_call(run: ExecRun, counts: Counts) -> list[Table]:
     """The counts for each call of the function of --per."""
     if not run.calls:
         return []
-    table = Table(f"For each of {run.calls:,} calls of {run.record.per}", ("all", "user", "kernel"))
+    table = Table(f"For each of {run.calls:,} calls of {run.record.per}", SIDES)
     for name, count in PER_CALL.items():
         cells = (Cell(f"{count(side) / run.calls:.3f}") for side in (counts.all, counts.user, counts.kernel))
         table.rows.append(Row(name.strip(), tuple(cells)))

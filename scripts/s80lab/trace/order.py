@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from s80lab.base.errors import UserError
+from s80lab.base.vocabulary import LABELS
 from s80lab.trace import files
 
 DTYPE = np.dtype(
@@ -21,7 +22,7 @@ DTYPE = np.dtype(
 )
 """tick: simulated time in picoseconds; line: address / line size; op: Op;
 context: process class x ENTRIES + kernel entry cause (docs/reference/interfaces/snapshots.md); cause 0 is user code."""
-ENTRIES = 9
+ENTRIES = len(LABELS["entry"])
 
 LAST_LINE = 0xFFFF_FFFE
 """The highest line number that the model supports."""
@@ -40,7 +41,7 @@ class Op(IntEnum):
     WALK = 3
 
 
-NAMES = {Op.IFETCH: "ifetch", Op.LOAD: "load", Op.STORE: "store", Op.WALK: "walk"}
+NAMES = dict(zip(Op, LABELS["kind"], strict=True))
 
 
 def make(

@@ -22,7 +22,7 @@ from s80lab.trace import files
 from s80lab.trace.order import LAST_LINE, MAX_PROCESSORS, NAMES, Op, Order, make
 from s80lab.trace.setup import Header, Named
 
-_OPS = {"ifetch": Op.IFETCH, "load": Op.LOAD, "store": Op.STORE}
+_OPS = {name: op for op, name in NAMES.items() if op != Op.WALK}
 _SHORT = {"r": Op.LOAD, "w": Op.STORE}
 _FORM = "PROCESSOR ifetch|load|store ADDRESS"
 _PROCESSOR = re.compile("[Pp]?([0-9]{1,9})")

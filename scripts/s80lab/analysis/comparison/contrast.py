@@ -27,6 +27,7 @@ from s80lab.analysis.interval import REPLAY, observed_means
 from s80lab.analysis.sections import ENTRIES, Entry
 from s80lab.base.format import ONE, PERCENT, THREE, Format
 from s80lab.base.student import CONFIDENCE
+from s80lab.base.vocabulary import LABELS
 from s80lab.config.differences import Changed, changes
 
 Metrics = Mapping[str, float | None]
@@ -92,7 +93,7 @@ misses that memory services follows from the first two rows."""
 
 FURTHER: tuple[Row, ...] = (
     _row("memory_share", _REPORTED["miss_source.all.memory"], 1.0),
-    *(_row(f"source_{state}", _REPORTED[f"miss_source.all.{state}"]) for state in "MOES"),
+    *(_row(f"source_{state}", _REPORTED[f"miss_source.all.{state}"]) for state in LABELS["state"]),
     _row("upgrades_pki", Entry("upgrades per 1000 instructions", "upgrade_pki.made", THREE)),
     _row("upgrades_saved_share", _REPORTED["upgrades_saved_share"]),
     _row("traffic_pki", Entry("bus transactions per 1000 instructions", "traffic_pki.all", THREE)),

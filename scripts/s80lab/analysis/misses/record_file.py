@@ -21,6 +21,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.files import open_regular
 from s80lab.base.strict import Strict
 from s80lab.base.terminal import counted
+from s80lab.base.vocabulary import LABELS
 from s80lab.config.machine import GUEST_PROCESSORS, LINE_BYTES
 
 LARGEST_PID = (1 << 31) - 1
@@ -29,9 +30,9 @@ _LARGEST_FILE, _LARGEST_DESCRIPTION = 1 << 42, 64 << 20
 _NO_CORE = 255
 # The labels that the analysis uses; src/plugin/record_file.cpp writes all of them.
 _LABELS = {
-    "kind": ("ifetch", "load", "store", "walk"),
+    "kind": LABELS["kind"],
     "request": ("miss", "upgrade"),
-    "source": ("memory", "M", "O", "E", "S"),
+    "source": ("memory", *LABELS["state"]),
     "reason": ("cold", "capacity", "conflict", "coherence", "none"),
     "sharing": ("none", "true", "false"),
     "class": ("session",),

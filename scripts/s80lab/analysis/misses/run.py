@@ -26,6 +26,7 @@ from s80lab.analysis.misses.store import COUNTS, Grouped, MissStore, write_store
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash
+from s80lab.base.vocabulary import LABELS
 from s80lab.guest.kernel.facts import Kernel, load_kernel
 from s80lab.guest.kernel.memory import KernelMemory, ProcessRam
 from s80lab.image.build import load_image
@@ -149,7 +150,7 @@ def _weights(log: Log) -> Iterable[NDArray[np.generic]]:
         "writes": log.misses & stores,
         "upgrades": ~log.misses,
         "memory": log.by_memory,
-        **{state: log.from_state(state) for state in "MOES"},
+        **{state: log.from_state(state) for state in LABELS["state"]},
         "true_sharing": log.misses & log.shared("true"),
         "false_sharing": log.misses & log.shared("false"),
     }

@@ -17,11 +17,15 @@ from pathlib import Path
 
 from s80lab.base.errors import UserError
 from s80lab.base.files import whole
+from s80lab.base.vocabulary import LABELS
 
-COUNTS = ("reads", "writes", "upgrades", "memory", "M", "O", "E", "S", "true_sharing", "false_sharing", "stall_cycles")
+COUNTS = (
+    *("reads", "writes", "upgrades", "memory", *LABELS["state"]),
+    *("true_sharing", "false_sharing", "stall_cycles"),
+)
 """Numbers of each access. reads, writes: misses of loads, fetches and page walks, and of stores. memory, M, O, E, S:
 the source of the misses."""
-SUMS: Mapping[str, tuple[str, ...]] = {"transfers": ("M", "O", "E", "S"), "misses": ("reads", "writes")}
+SUMS: Mapping[str, tuple[str, ...]] = {"transfers": LABELS["state"], "misses": ("reads", "writes")}
 """Numbers that are sums of others. transfers: cache-to-cache transfers."""
 SORTS = (*SUMS, *COUNTS)
 TEXTS = ("data", "field", "function", "source", "process")

@@ -14,8 +14,9 @@ import typer
 
 from s80lab.base import paths
 from s80lab.base.suggest import names
+from s80lab.base.vocabulary import LABELS
 
-SHARES = ("memory", "M", "O", "E", "S", "e", "e-to-m", "upgrades-saved", "kernel")
+SHARES = ("memory", *LABELS["state"], "e", "e-to-m", "upgrades-saved", "kernel")
 """Values of --of."""
 
 

@@ -6,12 +6,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from s80lab.analysis.groups import NOT_WARM, Group
+from s80lab.base.vocabulary import LABELS, texts
 from s80lab.report.figures.chart import plain, stacked_bars
 from s80lab.report.figures.drawing import Drawing
 from s80lab.report.figures.registry import picture
 from s80lab.results import paper
 
-SOURCES = {"memory": "memory", **{state: f"another cache, in {state}" for state in "MOES"}}
+SOURCES = {source: texts("source")[source] for source in ("memory", *LABELS["state"])}
+SERVICES = {
+    "l2": "L2 hit",
+    "cache": "another cache",
+    "issue": "wait for the core's other thread",
+    "order": "wait for another processor",
+}
+"""Words of the chart's legend for services; the others are words themselves."""
 FATES = {
     "M": ("e_fate.e_to_m", "store (silent upgrade to M)"),
     "S": ("e_fate.e_downgraded", "read by another core"),
@@ -47,11 +55,11 @@ def _bars(group: Group) -> list[tuple[str, str]]:
     """Label and metric of each bar. gem5 separates neither privileges nor loads from fetches."""
     if group.has("miss_source.read.memory"):
         return [("load or fetch", "miss_source.read"), ("store", "miss_source.store")]
-    kinds = {"ifetch": "fetch", "load": "load", "store": "store", "all": "all"}
+    kinds = [*(kind for kind in LABELS["kind"] if kind != "walk"), "all"]
     return [
-        (f"{privilege} {word}", f"miss_source_at.{privilege}.{kind}")
-        for privilege in ("user", "kernel")
-        for kind, word in kinds.items()
+        (f"{privilege} {kind.removeprefix('i')}", f"miss_source_at.{privilege}.{kind}")
+        for privilege in LABELS["privilege"]
+        for kind in kinds
     ]
 
 
@@ -61,10 +69,10 @@ def _bars(group: Group) -> list[tuple[str, str]]:
     "Fills of the L2 caches by the state in which the block enters; and why blocks that entered in E left E.",
 )
 def e_state(groups: Sequence[Group]) -> list[Drawing]:
-    fills = [(panel_title(group), [group.mean(f"fill_state.{state}") for state in "MOES"]) for group in groups]
+    fills = [(panel_title(group), [group.mean(f"fill_state.{state}") for state in LABELS["state"]]) for group in groups]
     fates = [(panel_title(group), [group.mean(metric) for metric, _ in FATES.values()]) for group in groups]
     return [
-        stacked_bars("Fills by state", fills, {state: state for state in "MOES"}, "share of the fills"),
+        stacked_bars("Fills by state", fills, {state: state for state in LABELS["state"]}, "share of the fills"),
         stacked_bars(
             "Why blocks left E",
             fates,
@@ -82,14 +90,14 @@ def e_state(groups: Sequence[Group]) -> list[Drawing]:
 )
 def cpi(groups: Sequence[Group]) -> list[Drawing]:
     """A chart per group; all have the same scale."""
-    words = {"base": "base", "l2": "L2 hit", "memory": "memory", "cache": "another cache", "upgrade": "upgrade"}
-    if any(group.has("cpi.issue") for group in groups):
-        words["issue"] = "wait for the core's other thread"
-    if any(group.has("cpi.order") for group in groups):
-        words["order"] = "wait for another processor"
+    words = {"base": "base"} | {
+        service: SERVICES.get(service, service)
+        for service in LABELS["service"]
+        if any(group.has(f"cpi.{service}") for group in groups)
+    }
     of_groups = []
     for group in groups:
-        known = [name for name in ("user", "kernel") if group.estimate(f"cpi_at.{name}.all") is not None]
+        known = [name for name in LABELS["privilege"] if group.estimate(f"cpi_at.{name}.all") is not None]
         bars = [*((name, f"cpi_at.{name}") for name in known), ("all", "cpi")]
         of_groups.append([(name, [group.mean(f"{metric}.{part}") for part in words]) for name, metric in bars])
     widest = max((sum(parts) for rows in of_groups for _, parts in rows), default=1.0)

@@ -11,6 +11,7 @@ from typing import Any
 from s80lab.analysis.groups import NOT_WARM, Group
 from s80lab.base.strict import size_text
 from s80lab.base.terminal import counted
+from s80lab.base.vocabulary import LABELS
 from s80lab.report.figures.all import Picture, drawn_picture
 from s80lab.report.figures.drawing import LINE_PX, Drawing
 from s80lab.report.figures.style import COLOURS
@@ -28,7 +29,7 @@ _PAD = 10
 _CARD = 4
 """Offset of the two cards behind the core, which stand for the other cores."""
 _HALF = (_WIDTH - 2 * _CARD - 3 * _PAD) / 2
-_STATES = ("M", "O", "E", "S")
+_STATES = LABELS["state"]
 _CAPTION = (
     "Sizes, and rates of the measured region (means over the runs). MPKI: misses per 1000 instructions of the "
     "machine. Shares are of all L2 misses. Cycles are the stall of one access, without queueing."
@@ -84,9 +85,8 @@ def _draw_core(
     if load_cores:
         lines.append((f"{counted(load_cores, 'core')} for the load generator alone", ""))
     y = _lines(drawing, _PAD, top, _WIDTH - 2 * _CARD - 2 * _PAD, lines) + _PAD
-    for number, (key, title, kinds) in enumerate(
-        (("l1i", "L1I", ("ifetch",)), ("l1d", "L1D", ("load", "store", "walk")))
-    ):
+    fetch, *data = LABELS["kind"]
+    for number, (key, title, kinds) in enumerate((("l1i", "L1I", [fetch]), ("l1d", "L1D", data))):
         found = [value for kind in kinds if (value := rate(f"l1_mpki.{kind}")) is not None]
         misses = _value("{:.2f} MPKI", sum(found) if found else None)
         cache = [(f"{title} {_size(design, key)}", ""), (_ways(design, key), ""), (misses, "")]

@@ -20,6 +20,7 @@ from s80lab.analysis.misses.store import COUNTS, Access, Line, MissStore, number
 from s80lab.base.errors import UserError
 from s80lab.base.format import ABSENT
 from s80lab.base.suggest import hint
+from s80lab.base.vocabulary import LABELS
 from s80lab.report.page import TEMPLATES, prose
 from s80lab.report.tables import Cell, Row, Table
 
@@ -30,10 +31,7 @@ _TEXTS = 3
 
 COLUMNS: Mapping[str, str] = {
     "transfers": "transfers",
-    "M": "M",
-    "O": "O",
-    "E": "E",
-    "S": "S",
+    **{state: state for state in LABELS["state"]},
     "memory": "memory",
     "upgrades": "upgrades",
     "reads": "reads",
@@ -42,7 +40,7 @@ COLUMNS: Mapping[str, str] = {
     "false_sharing": "false",
 }
 """Numbers in the tables, with their headings."""
-_NARROW = {name: COLUMNS[name] for name in ("reads", "writes", "upgrades", "memory", "M", "O", "E", "S")}
+_NARROW = {name: COLUMNS[name] for name in ("reads", "writes", "upgrades", "memory", *LABELS["state"])}
 MEANING = (
     "Transfers: misses that another cache serviced, which held the line in state M, O, E or S. memory: misses that "
     "memory serviced. Reads, writes: misses by loads, fetches and page walks, and by stores. true, false: misses "
@@ -165,7 +163,7 @@ def shares(processes: Counter[str]) -> str:
 
 
 def _title(selection: Selection) -> str:
-    what = {"M": "transfers from M", "O": "transfers from O", "E": "transfers from E", "S": "transfers from S"}
+    what = {state: f"transfers from {state}" for state in LABELS["state"]}
     name = what.get(selection.sort, selection.sort.replace("_", " "))
     name = {"memory": "misses that memory serviced"}.get(name, name)
     return name + (f", process {selection.process}" if selection.process is not None else "")

@@ -17,6 +17,7 @@ from s80lab.analysis.misses.log import Log
 from s80lab.analysis.misses.names import Details, Named
 from s80lab.analysis.misses.sharing import PATTERNS, Lines, supply_of
 from s80lab.base.format import ABSENT
+from s80lab.base.vocabulary import LABELS
 from s80lab.report.figures.supply import SUPPLY
 from s80lab.report.tables import Cell, Row, Table
 
@@ -66,7 +67,7 @@ def things_table(log: Log, named: Named, lines: Lines) -> Table:
     chosen = log.by_cache
     table = Table(
         "Data of the misses that a cache serviced",
-        ("share", "M", "O", "E", "S", "upgrades", "true sharing", "false sharing", "pattern"),
+        ("share", *LABELS["state"], "upgrades", "true sharing", "false sharing", "pattern"),
         note="Share: of all misses that a cache serviced. M, O, E, S: state in the supplying cache, share of the row's "
         "misses. Upgrades: share of all upgrades. True and false sharing: share of the row's misses that are coherence "
         "misses of this type; sharing is true if the access uses bytes that another core has written since. Pattern: "
@@ -76,7 +77,7 @@ def things_table(log: Log, named: Named, lines: Lines) -> Table:
     for number, count in _ranked(named.what[chosen], SHOWN):
         of_it = named.what == number
         here = of_it & chosen
-        sources = [_percent((here & log.from_state(s)).sum(), count) for s in "MOES"]
+        sources = [_percent((here & log.from_state(s)).sum(), count) for s in LABELS["state"]]
         pattern = Counter(lines.pattern[lines.line[here]].tolist()).most_common(1)[0][0]
         row = _row(
             str(named.whats[number]),

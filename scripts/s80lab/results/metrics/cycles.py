@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from s80lab.base.format import FINE_PERCENT, PERCENT, THREE, TWO
-from s80lab.base.vocabulary import texts
+from s80lab.base.vocabulary import LABELS, texts
 from s80lab.results.metrics.registry import Measurement, Rows, Value, each_in, metric, ratio
 from s80lab.results.snapshots import Delta
 
@@ -89,7 +89,7 @@ def _walk_stall_from_memory(m: Measurement) -> Value:
     if stall is None or not m.region.total("accesses", kind="walk"):
         return None
     walks = m.region.total("accesses", kind="walk") / WALK_LEVELS * stall
-    return ratio(walks, walks + sum(_l2_miss_stalls(m.region, kind) for kind in ("ifetch", "load", "store")))
+    return ratio(walks, walks + sum(_l2_miss_stalls(m.region, kind) for kind in LABELS["kind"] if kind != "walk"))
 
 
 @metric(

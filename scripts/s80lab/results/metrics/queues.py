@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from s80lab.base.vocabulary import LABELS
 from s80lab.results.metrics.registry import Measurement, Value, metric, ratio
 
-RESOURCES = ("bus", "memory")
+RESOURCES = LABELS["resource"]
 
 
 def _of_each(m: Measurement, part: str, whole: Callable[[str], float]) -> Value:
@@ -32,8 +33,8 @@ def _requests(m: Measurement, resource: str) -> int:
     "queue_busy_cycles / (clock_ns x clock_hz x banks), which is requests per second x service time / banks",
 )
 def _queue_utilisation(m: Measurement) -> Value:
-    cycles, banks = m.seconds * m.region.header.clock_hz, {"bus": 1, "memory": m.region.header.memory_banks}
-    return _of_each(m, "queue_busy_cycles", lambda resource: cycles * banks[resource])
+    cycles, banks = m.seconds * m.region.header.clock_hz, m.region.header.memory_banks
+    return _of_each(m, "queue_busy_cycles", lambda resource: cycles * (banks if resource == "memory" else 1))
 
 
 @metric(

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from s80lab.base.vocabulary import LABELS
 from s80lab.results.metrics.cycles import cycles, has_dimension
 from s80lab.results.metrics.registry import ratio
 from s80lab.results.snapshots import Delta, Snapshots
@@ -15,7 +16,10 @@ from s80lab.results.snapshots import Delta, Snapshots
 Fraction = tuple[float, float]
 """Numerator and denominator of a share."""
 
-SOURCES = {"memory": "misses serviced by memory", **{state: f"misses serviced from {state}" for state in "MOES"}}
+SOURCES = {
+    "memory": "misses serviced by memory",
+    **{state: f"misses serviced from {state}" for state in LABELS["state"]},
+}
 
 NAMES = {
     **{f"miss_source.all.{source}": f"share of {text}" for source, text in SOURCES.items()},

@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Any, Literal
 
+from s80lab.base.vocabulary import LABELS
 from s80lab.results.metrics.batches import Batches, batches
 from s80lab.results.metrics.registry import REGISTRY, Measurement, flatten
 from s80lab.results.metrics.warmup import WarmUp
@@ -51,7 +52,7 @@ VALID, INVALID = "valid", "invalid"
 
 # The metrics of the headline table, of the comparison of two estimates, and of the batch means.
 HEADLINE = (
-    *(f"miss_source.all.{source}" for source in ("memory", "M", "O", "E", "S")),
+    *(f"miss_source.all.{source}" for source in ("memory", *LABELS["state"])),
     *("e_share", "e_to_m_share", "upgrades_saved_share", "kernel_share.cycles", "l2_mpki.all"),
 )
 
