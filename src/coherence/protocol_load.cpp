@@ -158,6 +158,7 @@ private:
         }
         std::sort(order.begin(), order.end());
         std::vector<std::string> names;
+        names.reserve(order.size());
         for (const auto& [line, column, name] : order) {
             names.push_back(name);
         }
