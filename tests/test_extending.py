@@ -31,7 +31,7 @@ from s80lab.trace.setup import Setup
 
 numbers = np.arange(600)
 order = orders.make(numbers % 4, np.where(numbers % 5 == 0, orders.Op.STORE, orders.Op.LOAD), numbers * numbers % 61)
-keys = {"processors.count": 4, "home.kind": "llc", "home.size": 4096, "home.ways": 2, "home.hit": 41}
+keys = {"processors.count": 4, "home.kind": "two-tiers", "home.near": 2048, "home.extra": 41}
 setup = Setup.load("classroom", "moesi", [f"{key}={value}" for key, value in keys.items()])
 
 def steps(part, **more):
@@ -44,8 +44,7 @@ def steps(part, **more):
 whole = steps(order)
 halves = steps(order[:300], save="state") + steps(order[300:], state="state")
 assert len(whole) == 600 and whole == halves
-assert any(step["stall"] == 41 for step in whole[300:330]), "no hit in the last-level cache soon after the checkpoint"
-assert sum(step["stall"] == 41 for step in whole) < 600, "the last-level cache never overflows"
+assert {100, 141} <= {step["stall"] for step in whole}, "one of the two parts of memory services nothing"
 """
 
 
