@@ -15,9 +15,6 @@ namespace s80::model {
 
 /// In the order of kPolicies. State files have these numbers: append new ones.
 enum class Policy : std::uint8_t { lru, plru, random, srrip };
-/// Private caches can have the first ones. They do not tell a fill from a hit, nor does the filter of
-/// captures.
-inline constexpr unsigned kPrivatePolicies = 3;
 
 /// A policy is a class with static members only:
 /// - kName: in machine files. kForeseeable: whether the state of a set determines the next victim.
@@ -58,6 +55,11 @@ public:
     static const char* objection(Policy policy, unsigned ways) {
         return Policies::call(policy, [&](auto p) { return p.objection(ways); });
     }
+    /// Whether the policy tells a fill from a hit. Private caches cannot have such a policy: neither they nor
+    /// the filter of captures tell.
+    static bool tells_fills(Policy policy) {
+        return Policies::call(policy, []<class One>(One) { return kTellsFills<One>; });
+    }
     /// Bytes of a set's state: at least 4, above 8 ways at least 8.
     static std::size_t bytes(Policy policy, unsigned ways) {
         const std::size_t bits = Policies::call(policy, [&](auto p) { return p.bits(ways); });
@@ -75,7 +77,7 @@ public:
     [[gnu::always_inline]] void fill(std::byte* set, unsigned way) const {
         Policies::call(
             policy_, [&]<class One>(One) __attribute__((always_inline)) {
-                if constexpr (requires { One::fill(set, 0U, 0U); }) {
+                if constexpr (kTellsFills<One>) {
                     One::fill(set, ways_, way);
                 } else {
                     One::touch(set, ways_, way);
@@ -107,6 +109,11 @@ public:
     void set_common_state(std::uint64_t state) { common_ = state; }
 
 private:
+    template <class One>
+    static constexpr bool kTellsFills = requires(std::byte* set) {
+        One::fill(set, 0U, 0U);
+    };
+
     Policy policy_;
     unsigned ways_;
     std::uint64_t common_ = 0x9e3779b97f4a7c15U;

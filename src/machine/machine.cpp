@@ -4,8 +4,8 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
-#include <span>
 #include <utility>
+#include <vector>
 
 #include "base/core_set.h"
 #include "base/types.h"
@@ -164,8 +164,15 @@ Machine read_machine(Keys keys) {
 }  // namespace
 
 Policy parse_policy(const std::string& word, const std::string& where) {
-    constexpr auto kAllowed = std::span(Policies::kNames).first<kPrivatePolicies>();
-    return static_cast<Policy>(position(kAllowed, word, where, "replacement.policy"));
+    std::vector<std::string> names;
+    std::vector<Policy> policies;
+    for (unsigned n = 0; n < Policies::kNames.size(); ++n) {
+        if (const auto policy = static_cast<Policy>(n); !Replacement::tells_fills(policy)) {
+            names.emplace_back(Policies::kNames[n]);
+            policies.push_back(policy);
+        }
+    }
+    return policies[position(names, word, where, "replacement.policy")];
 }
 
 /// Each organisation but the inclusive one keeps different lines in the L1s and the L2.
