@@ -131,6 +131,11 @@ public:
 
     /// Prefetches into the host's cache the set of a line that will be looked up soon.
     void host_prefetch(Line line) const { model::host_prefetch(set_of(line)); }
+    /// The same with the replacement state of a set that takes several lines of the host's cache.
+    void host_prefetch_set(Line line) const {
+        host_prefetch(line);
+        model::host_prefetch(order(set_of(line)));
+    }
 
     /// Calls `fn(line)` for every line in the cache.
     template <class Fn>

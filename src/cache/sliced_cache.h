@@ -48,7 +48,7 @@ public:
         of(line).filled(slot);
     }
     void drop(Line line) const { of(line).drop(line); }
-    void host_prefetch(Line line) const { of(line).host_prefetch(line); }
+    void host_prefetch(Line line) const { of(line).host_prefetch_set(line); }
 
     /// Calls `fn(line)` for every line in the array.
     template <class Fn>

@@ -59,7 +59,7 @@ Hierarchy::Hierarchy(const Machine& machine, const Protocol& protocol, std::size
           []<class Caches>(Organisation<Caches>) -> BeyondL1 { return &beyond_l1<Caches>; })),
       home_(make_home({machine_, protocol_, topology_, stats_, *private_, sharers_})),
       prefetcher_(make_prefetcher(machine_)),
-      follows_up_(prefetcher_ || home_->settles()) {
+      follows_up_(prefetcher_ || home_->follows_up()) {
     const Machine spare = spare_machine(machine, spares);
     std::byte* at = memory_.data();
     const auto cache = [&](const CacheGeometry& g) {
@@ -77,8 +77,12 @@ Hierarchy::Hierarchy(const Machine& machine, const Protocol& protocol, std::size
 /// Sets of those that will snoop, and the sharers of the line that will be pushed out.
 void Hierarchy::host_prefetch_others(unsigned core, Line line, CoreSet others) const {
     private_->host_prefetch_snoop(others, line);
-    if (const Line victim = cores_[core].l2.next_victim(line); victim != kNoLine) {
+    const Line victim = cores_[core].l2.next_victim(line);
+    if (victim != kNoLine) {
         sharers_.host_prefetch(victim);
+    }
+    if (follows_up_) [[unlikely]] {
+        home_->host_prefetch(line, victim);
     }
 }
 

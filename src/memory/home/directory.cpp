@@ -307,8 +307,11 @@ bool DirectoryHome::recall(Line line, RecallCause cause, ProcessClass process_cl
     return newer;
 }
 
-void DirectoryHome::host_prefetch(Line line) const {
+void DirectoryHome::host_prefetch(Line line, Line evicted) const {
     states_.host_prefetch(line);
+    if (evicted != kNoLine) {
+        states_.host_prefetch(evicted);
+    }
     if (llc_) {
         llc_->host_prefetch(line);
     }

@@ -34,11 +34,11 @@ public:
     void device_read(Line line) override;
     void device_write(Line line) override;
     void epoch_ended(std::int64_t next) override { interconnect_.forget(next, parts_.stats); }
-    bool settles() const override { return llc_.has_value(); }
+    bool follows_up() const override { return true; }
     void settle() override;
 
     std::optional<HomeState> home_state(Line line) const override { return states_.of(line); }
-    void host_prefetch(Line line) const override;
+    void host_prefetch(Line line, Line evicted) const override;
 
     std::vector<std::uint64_t> state() const override;
     [[nodiscard]] bool set_state(std::span<const std::uint64_t> words) override;

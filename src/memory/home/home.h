@@ -61,8 +61,8 @@ public:
     /// A device reads or writes the whole line, and keeps no copy. No processor waits.
     virtual void device_read(Line line) = 0;
     virtual void device_write(Line line) = 0;
-    /// Whether `settle` does something.
-    virtual bool settles() const { return false; }
+    /// Whether `settle` and `host_prefetch` do something.
+    virtual bool follows_up() const { return false; }
     /// The access is over: all its blocks are in caches. The home may recall any line.
     virtual void settle() {}
     /// An epoch has ended. No later call has a time before `next`.
@@ -70,8 +70,9 @@ public:
 
     /// Of a home that plays a protocol's [home]: the line's state there.
     virtual std::optional<HomeState> home_state(Line) const { return {}; }
-    /// Host prefetch of what a request for the line needs, beside the index of sharers.
-    virtual void host_prefetch(Line) const {}
+    /// Host prefetch of what a request for the line needs, beside the index of sharers. evicted: the line that
+    /// will leave the requester, or kNoLine.
+    virtual void host_prefetch(Line, [[maybe_unused]] Line evicted) const {}
 
     /// Lines for which the home assumes sharers although it may be that no cache holds them.
     virtual std::vector<Line> remembered() const { return {}; }
