@@ -5,7 +5,10 @@ from __future__ import annotations
 
 import ast
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 from s80lab.base import paths
 from s80lab.base.vocabulary import FILE, LABELS, STATISTICS, texts
