@@ -67,6 +67,14 @@ def verdict(name: str, place: str, text: str, folder: Path) -> tuple[str, int] |
     return None if found is None else (found.fault.law, found.events)
 
 
+def unguarded(name: str, folder: Path) -> list[str]:
+    """The cells of which no mutant is refused: anything could stand there."""
+    refused: dict[str, bool] = {}
+    for place, text in mutants(name):
+        refused[place] = refused.get(place, False) or verdict(name, place, text, folder) is not None
+    return [place for place, found in refused.items() if not found]
+
+
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         for name in sys.argv[1:] or HOMED:
@@ -80,3 +88,5 @@ if __name__ == "__main__":
             for (place, text), result in results.items():
                 if result is None:
                     print(f"  proven: {place} = {text}")
+            if bare := unguarded(name, Path(folder)):
+                sys.exit(f"{name}: no mutant of these cells is refused: {', '.join(bare)}")

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.protocol.mutants import unguarded
 from tests.protocol.tables import HOMED, edited
 
 from s80lab.base.errors import UserError
@@ -136,6 +137,11 @@ def test_each_row_of_each_home_has_a_mistake() -> None:
         home = load_protocol(find_protocol(name)).home
         assert home is not None
         assert {row for row, _ in home.rows()} <= {row for base, row in rows if base == name}
+
+
+def test_each_cell_of_a_home_has_a_mutant_that_is_refused(tmp_path: Path) -> None:
+    """Of the smallest table; `python -m tests.protocol.mutants` judges all."""
+    assert unguarded("moesi-victim", tmp_path) == []
 
 
 def test_laws_of_the_home_are_all_violated_by_a_mistake() -> None:
