@@ -58,6 +58,7 @@ def states(told: Lesson) -> list[str]:
             ["E I I", "OC* S I", "E I I", "E I I", "E I I", "I E I", "I E I", "I E I", "I I S", "I I MM"],
         ),
         ("code-and-data", ["E I", "M I", "M I", "O* S"]),
+        ("recall", ["M I I I", "I E I I", "M I I I", "I I E I", "E I I I", "S* I I S", "I I I M"]),
     ],
 )
 def test_states_after_each_access(name: str, expected: list[str]) -> None:
