@@ -90,7 +90,11 @@ def test_infinite_or_huge_number_is_refused_by_its_key(model: type[Strict], path
                 validate(put(content, keys, value), model, path.name)
             except UserError as refused:
                 text = str(refused)
-                assert text.startswith(f"{path.name}: key `{keys[0]}") and "\n" not in text and len(text) < 400, text
+                # A table that the file lacks may need other keys, and one of them is named first.
+                other = () if keys[0] in content else (f"{path.name}: the key `{keys[0]}.",)
+                assert (
+                    text.startswith((f"{path.name}: key `{keys[0]}", *other)) and "\n" not in text and len(text) < 400
+                ), text
                 assert not any(words in text for words in ("Input should", "Value error", "Exceeds the limit")), text
             else:
                 accepted.append((keys, value))
