@@ -98,7 +98,8 @@ TEST(MachineFile, OrganisationOfTheL2) {
 
 TEST(MachineFile, UnknownHomeOrPrefetcherIsRefused) {
     const std::string last = "epoch_cycles = 20000\n";
-    EXPECT_EQ(refused_part(last, last + "[home]\nkind = \"ring\"\n"), "home.kind is 'ring'; allowed: bus, directory");
+    EXPECT_EQ(refused_part(last, last + "[home]\nkind = \"ring\"\n"),
+              "home.kind is 'ring'; allowed: bus, directory");
     EXPECT_EQ(refused_part(last, last + "[home]\nkind = 3\n"),
               "the key home.kind is missing or of the wrong type");
     EXPECT_EQ(refused_part(last, last + "[prefetcher]\nkind = \"oracle\"\n"),

@@ -70,8 +70,8 @@ public:
 
     /// Of a home that plays a protocol's [home]: the line's state there.
     virtual std::optional<HomeState> home_state(Line) const { return {}; }
-    /// Host prefetch of what a request for the line needs, beside the index of sharers. evicted: the line that
-    /// will leave the requester, or kNoLine.
+    /// Host prefetch of what a request for the line needs, beside the index of sharers. evicted: the line
+    /// that will leave the requester, or kNoLine.
     virtual void host_prefetch(Line, [[maybe_unused]] Line evicted) const {}
 
     /// Lines for which the home assumes sharers although it may be that no cache holds them.
