@@ -149,7 +149,7 @@ def main() -> None:
         run_instructions(options.instructions, WARM_STEP, progress, "the mix warmed up")
     else:
         region = Region(options.interval, options.intervals, options.warm_intervals, options.transactions)
-        more["intervals"] = region.measure(progress, calls)
+        more["sampling_intervals"] = region.measure(progress, calls)
     if options.save:
         m5.checkpoint(str(options.save))
 

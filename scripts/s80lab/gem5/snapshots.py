@@ -51,14 +51,14 @@ class Facts:
     gem5: str
     protocol: str
     processors: int
-    intervals: Sequence[Mapping[str, Any]]
+    sampling_intervals: Sequence[Mapping[str, Any]]
     rows: Mapping[str, str]
 
     @classmethod
     def read(cls, path: Path) -> Facts:
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-            needed = {key: content[key] for key in ("gem5", "protocol", "processors", "intervals")}
+            content = renewed(json.loads(path.read_text(encoding="utf-8")))
+            needed = {key: content[key] for key in ("gem5", "protocol", "processors", "sampling_intervals")}
             facts = cls(**needed, rows=content.get("rows", NOTHING))
         except (OSError, ValueError, KeyError) as error:
             raise UserError(
@@ -77,14 +77,14 @@ def write_snapshots(out: Path, machine: Machine, warm_up: int, target: Path) -> 
     instructions, are the warm-up and do not belong to the region."""
     facts = Facts.read(out / "facts.json")
     dumps = list(read_dumps(out / "stats.txt", facts.rows))
-    if len(dumps) != len(facts.intervals):
+    if len(dumps) != len(facts.sampling_intervals):
         raise UserError(
             f"{out / 'stats.txt'}: the file has {len(dumps)} dumps of statistics instead of "
-            f"{len(facts.intervals)}, one per sampling interval: repeat the run"
+            f"{len(facts.sampling_intervals)}, one per sampling interval: repeat the run"
         )
     intervals = [
         (*_interval(dump, machine, interval.get("transactions", {})), interval.get("calls", {}))
-        for dump, interval in zip(dumps, facts.intervals, strict=True)
+        for dump, interval in zip(dumps, facts.sampling_intervals, strict=True)
     ]
     lines = list(_lines(intervals, warm_up))
     base_cpi = _base_cpi(lines[-1]["values"])
