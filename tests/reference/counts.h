@@ -28,20 +28,25 @@ enum class Count {
     l2_invalidations,
     interventions,
     stall_cycles,
+    recalls,
+    recalled_copies,
+    misses_after_recall,
+    llc_blocks,
 };
 
 struct CountInfo {
     Count count;
     const char* name;               ///< as in snapshots.jsonl
-    std::vector<unsigned> extents;  ///< of the dimensions after the core
+    std::vector<unsigned> extents;  ///< of the dimensions after the first, which is the core of most
 };
 
-inline const std::vector<CountInfo>& all_counts() {
-    static const std::vector<CountInfo> all{
+/// home: of a machine with a last-level cache or a directory.
+inline std::vector<CountInfo> all_counts(bool home) {
+    std::vector<CountInfo> all{
         {Count::l1_misses, "l1_misses", {2, 6, 4}},
         {Count::l2_accesses, "l2_accesses", {2, 6, 4}},
         {Count::l2_misses, "l2_misses", {2, 6, 4}},
-        {Count::miss_source, "miss_source", {2, 6, 4, 5}},
+        {Count::miss_source, "miss_source", {2, 6, 4, home ? 6U : 5U}},
         {Count::fills, "fills", {6, 4, 4}},
         {Count::upgrades, "upgrades", {2, 6}},
         {Count::stores_found_e, "stores_found_e", {2, 6}},
@@ -54,8 +59,14 @@ inline const std::vector<CountInfo>& all_counts() {
         {Count::l2_writebacks, "l2_writebacks", {}},
         {Count::l2_invalidations, "l2_invalidations", {}},
         {Count::interventions, "interventions", {}},
-        {Count::stall_cycles, "stall_cycles", {2, 6, 4, 6}},
+        {Count::stall_cycles, "stall_cycles", {2, 6, 4, home ? 7U : 6U}},
     };
+    if (home) {
+        all.push_back({Count::recalls, "recalls", {6}});
+        all.push_back({Count::recalled_copies, "recalled_copies", {2, 6}});
+        all.push_back({Count::misses_after_recall, "misses_after_recall", {2, 6, 4, 2}});
+        all.push_back({Count::llc_blocks, "llc_blocks", {6}});
+    }
     return all;
 }
 

@@ -46,6 +46,13 @@ Machine draw_machine(Dice& dice, const Wanted& wanted) {
     m.memory = 110;
     m.cache = 120;
     m.upgrade = 60;
+    m.llc_hit = 40;
+    if (wanted.llc) {
+        m.llc = Shape{dice.one_of({1, 2, 4, 8}), 1 + dice.below(8)};
+    }
+    if (wanted.directory) {
+        m.directory = Shape{dice.one_of({1, 2, 4, 8}), 1 + dice.below(8)};
+    }
     return m;
 }
 

@@ -17,6 +17,8 @@ struct Wanted {
     std::size_t accesses = 1000;
     bool roomy_l2 = false;  ///< nothing is ever evicted from the L2
     unsigned cores = 0;     ///< 0: drawn, at most 18
+    bool llc = false;
+    bool directory = false;  ///< of bounded size
 };
 
 /// A case shrinks by leaving accesses out.

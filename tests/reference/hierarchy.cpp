@@ -13,7 +13,7 @@ const char* own_event(Kind kind) {
     return kind == Kind::ifetch ? "fetch" : kind == Kind::store ? "store" : "load";
 }
 
-/// Index into `dims.source`: memory M O E S.
+/// Index into `dims.source`: memory M O E S llc.
 unsigned source_index(const std::string& counts_as) {
     return 1 + static_cast<unsigned>(std::string("MOES").find(counts_as));
 }
@@ -24,6 +24,15 @@ unsigned state_index(const std::string& counts_as) {
 }
 
 }  // namespace
+
+Hierarchy::Hierarchy(const Machine& machine, const Table& table) : machine_(machine), table_(table) {
+    if (machine.llc) {
+        llc_.emplace(machine.llc->sets, machine.llc->ways);
+    }
+    if (machine.directory) {
+        directory_.emplace(machine.directory->sets, machine.directory->ways);
+    }
+}
 
 std::unique_ptr<Hierarchy> Hierarchy::make(const Machine& machine, const Table& table) {
     if (machine.organisation != Organisation::inclusive) {
@@ -39,9 +48,11 @@ unsigned Hierarchy::access(const Access& access) {
         count(Count::l1_misses, core, access) += l1_has(core, access) ? 0 : 1;
         count(Count::l2_accesses, core, access) += 1;
         const Service service = beyond_l1(core, access);
-        const unsigned cycles[] = {machine_.l2_hit, machine_.memory, machine_.cache, machine_.upgrade};
+        const unsigned cycles[] = {machine_.l2_hit, machine_.memory, machine_.cache, machine_.upgrade,
+                                   machine_.llc_hit};
+        constexpr unsigned places[] = {0, 1, 2, 3, 6};  // in dims.service
         stall = cycles[static_cast<unsigned>(service)];
-        count(Count::stall_cycles, core, access, static_cast<unsigned>(service)) += stall;
+        count(Count::stall_cycles, core, access, places[static_cast<unsigned>(service)]) += stall;
         check_single_writer(access.line);
     }
     // A store writes a part of the line: it too needs the rest as it was stored last.
@@ -59,6 +70,7 @@ unsigned Hierarchy::access(const Access& access) {
         held(core, access.line)->value = value;
         last_stored_[access.line] = value;
     }
+    settle();
     return stall;
 }
 
@@ -76,7 +88,7 @@ Hierarchy::Service Hierarchy::found(unsigned core, const Access& access, Block& 
     std::string next = cell.next_alone;
     if (!cell.bus.empty()) {
         count(Count::upgrades, core, access) += 1;
-        const Answer answer = ask(core, cell.bus, access.kind, block.line);
+        const Answer answer = ask(core, cell.bus, access);
         if (cell.bus == "rfo" && answer.supplier) {  // it asks for data that it has, and gets them
             count(Count::interventions, answer.supplier->core) += 1;
         }
@@ -94,17 +106,20 @@ Hierarchy::Service Hierarchy::found(unsigned core, const Access& access, Block& 
 
 std::pair<Hierarchy::Service, Block> Hierarchy::missed(unsigned core, const Access& access) {
     const OwnCell& cell = table_.own_cell(own_event(access.kind), table_.invalid);
-    const Answer answer = ask(core, cell.bus, access.kind, access.line);
+    const Answer answer = ask(core, cell.bus, access);
     Block block;
     block.line = access.line;
     block.state = answer.shared ? cell.next_shared : cell.next_alone;
-    block.value = memory_[access.line];
-    Service service = Service::memory;
-    unsigned source = 0;
+    block.value = answer.value;
+    Service service = answer.from_llc ? Service::llc : Service::memory;
+    unsigned source = answer.from_llc ? 5 : 0;
+    if (!answer.gives.empty()) {
+        block.state = answer.gives;
+    }
+    count_after_recall(core, access);
     if (answer.supplier) {
         const Supplier& supplier = *answer.supplier;
         block.state = supplier.gives.empty() ? block.state : supplier.gives;
-        block.value = supplier.value;
         service = Service::cache;
         source = source_index(table_.facts.at(supplier.state).counts_as);
         count(Count::interventions, supplier.core) += 1;
@@ -122,13 +137,13 @@ std::pair<Hierarchy::Service, Block> Hierarchy::missed(unsigned core, const Acce
 void Hierarchy::evicted(unsigned core, const Block& block) {
     count(Count::l2_evictions, core) += 1;
     const OwnCell& cell = table_.own_cell("evict", block.state);
-    if (cell.put && !table_.absent.empty()) {
-        at_home(table_.home_cell(table_.put_row(block.state), home_state(block.line)), block.line,
-                others_hold(core, block.line), cell.writeback);
-    }
     if (cell.writeback) {
         count(Count::l2_writebacks, core) += 1;
-        memory_[block.line] = block.value;
+    }
+    if (table_.absent.empty()) {
+        memory_[block.line] = cell.writeback ? block.value : memory_[block.line];
+    } else if (cell.put) {
+        put_at_home(core, block, cell.writeback);
     }
     if (block.e_since_fill) {
         e_count(Count::e_evicted, core, block) += 1;
@@ -136,25 +151,35 @@ void Hierarchy::evicted(unsigned core, const Block& block) {
     }
 }
 
-/// Every other core that holds the line snoops the request.
-Hierarchy::Answer Hierarchy::ask(unsigned core, const std::string& request, Kind kind, Line line) {
+/// Every other core that holds the line snoops the request, unless the last-level cache answers a read alone.
+Hierarchy::Answer Hierarchy::ask(unsigned core, const std::string& request, const Access& access) {
+    const Line line = access.line;
     Answer answer;
-    bool written_back = false;
+    Written written;
+    const HomeCell* home = nullptr;
+    if (!table_.absent.empty()) {
+        track(line, access.process_class);
+        home = &home_cell(request == "read" && access.kind == Kind::ifetch ? "fetch" : request, line);
+    }
+    const bool first = home != nullptr && home->first;
     for (unsigned other = 0; other < machine_.cores; ++other) {
         Block* const block = other == core ? nullptr : held(other, line);
         if (block == nullptr) {
             continue;
         }
+        if (first && request == "read") {
+            answer.shared = true;
+            continue;
+        }
         const RemoteCell& cell = table_.remote_cell(request, block->state);
         // Of several the first state of the file supplies, then the lowest core.
-        if (cell.supply &&
+        if (cell.supply && !first &&
             (!answer.supplier || table_.rank(block->state) < table_.rank(answer.supplier->state))) {
             answer.supplier = Supplier{other, block->state, cell.gives, block->value};
         }
         if (cell.writeback) {
             count(Count::l2_writebacks, other) += 1;
-            memory_[line] = block->value;
-            written_back = true;
+            written = block->value;
         }
         const bool leaves = cell.next == table_.invalid;
         if (block->e_since_fill && !counts_as_e(cell.next)) {
@@ -171,18 +196,13 @@ Hierarchy::Answer Hierarchy::ask(unsigned core, const std::string& request, Kind
             state_changed(other, *block);
         }
     }
-    if (!table_.absent.empty()) {
-        const bool fetch = request == "read" && kind == Kind::ifetch;
-        const HomeCell& cell = table_.home_cell(fetch ? "fetch" : request, home_state(line));
-        at_home(cell, line, answer.shared, written_back);
-        answer.shared = answer.shared || cell.grants_shared;
+    if (home != nullptr) {
+        request_at_home(*home, access, written, answer);
+    } else {
+        memory_[line] = written.value_or(memory_[line]);
+        answer.value = answer.supplier ? answer.supplier->value : memory_[line];
     }
     return answer;
-}
-
-void Hierarchy::at_home(const HomeCell& cell, Line line, bool others_keep, bool written_back) {
-    home_[line] = others_keep ? (written_back ? cell.shared_dirty : cell.shared_clean)
-                              : (written_back ? cell.alone_dirty : cell.alone_clean);
 }
 
 bool Hierarchy::others_hold(unsigned core, Line line) {

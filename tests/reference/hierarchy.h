@@ -42,7 +42,10 @@ struct Machine {
     unsigned threads_per_core = 1;
     Shape l1i, l1d, l2;
     Organisation organisation = Organisation::inclusive;
-    unsigned l2_hit = 0, memory = 0, cache = 0, upgrade = 0;  ///< stall cycles
+    unsigned l2_hit = 0, memory = 0, cache = 0, upgrade = 0, llc_hit = 0;  ///< stall cycles
+    std::optional<Shape> llc;
+    std::optional<Shape> directory;  ///< none: it knows every copy
+    bool home() const { return llc || directory; }
 };
 
 /// A line as the coherence protocol sees it: one for each core that holds the line.
@@ -73,15 +76,16 @@ public:
 
     /// The state of a line in a core; the invalid one when it is not there.
     std::string state(unsigned core, Line line);
+    std::string home_state_of(Line line) { return home_state(line); }
     virtual L1View l1i(unsigned core, Line line) = 0;
     virtual L1View l1d(unsigned core, Line line) = 0;
     const Counts& counts() const { return counts_; }
     Machine const& machine() const { return machine_; }
 
 protected:
-    enum class Service { l2, memory, cache, upgrade };  ///< in the order of `dims.service`
+    enum class Service { l2, memory, cache, upgrade, llc };
 
-    Hierarchy(const Machine& machine, const Table& table) : machine_(machine), table_(table) {}
+    Hierarchy(const Machine& machine, const Table& table);
 
     /// True when the L1 alone serves the access: it is counted nowhere and stalls nobody.
     virtual bool l1_serves(unsigned core, const Access& access) = 0;
@@ -115,12 +119,38 @@ private:
     struct Answer {
         bool shared = false;
         std::optional<Supplier> supplier;
+        bool from_llc = false;
+        std::string gives;        ///< of the home, if the last-level cache supplies
+        std::uint64_t value = 0;  ///< that the requester gets
     };
-    Answer ask(unsigned core, const std::string& request, Kind kind, Line line);
-    /// The home's state changes.
-    void at_home(const HomeCell& cell, Line line, bool others_keep, bool written_back);
+    using Written = std::optional<std::uint64_t>;  ///< what a private cache wrote back
+    enum class Cause { llc, directory };           ///< in the order of `dims.recall_cause`
+    enum class LlcEvent { fill, eviction, writeback };
+
+    Answer ask(unsigned core, const std::string& request, const Access& access);
     const std::string& home_state(Line line) { return home_.try_emplace(line, table_.absent).first->second; }
+    bool has_data(const std::string& state) const { return table_.home_facts.at(state).data; }
+    bool tracked(const std::string& state) const { return table_.home_facts.at(state).copies != "none"; }
     bool others_hold(unsigned core, Line line);
+    bool anybody_holds(Line line) { return others_hold(machine_.cores, line); }
+
+    // What lies behind the private caches, if the table has a [home] (home.cpp).
+    const HomeCell& home_cell(const std::string& event, Line line) {
+        return table_.home_cell(event, home_state(line));
+    }
+    void request_at_home(const HomeCell& cell, const Access& access, const Written& written, Answer& answer);
+    void put_at_home(unsigned core, const Block& block, bool writeback);
+    void enter(Line line, const std::string& next);
+    void keep(Line line, const std::string& next, const Written& written);
+    void track(Line line, unsigned process_class);
+    void fill_llc(Line line, unsigned process_class);
+    void displace(Line line, unsigned process_class);
+    Written recall(Line line, Cause cause, unsigned process_class);
+    void count_after_recall(unsigned core, const Access& access);
+    void settle();
+    void count_llc(LlcEvent event, unsigned process_class) {
+        counts_.at(Count::llc_blocks, {static_cast<unsigned>(event), process_class, 0, 0, 0}) += 1;
+    }
     bool counts_as_e(const std::string& state) const { return table_.facts.at(state).counts_as == "E"; }
     void check_single_writer(Line line);
     std::uint64_t& count(Count which, unsigned core) { return counts_.at(which, {core, 0, 0, 0, 0}); }
@@ -134,7 +164,18 @@ private:
     const Table& table_;
     Counts counts_;
     std::map<Line, std::uint64_t> memory_;
+    struct Tag {
+        Line line = 0;
+    };
+    struct Entering {
+        Line line = 0;
+        unsigned process_class = 0;
+    };
     std::map<Line, std::string> home_;  ///< the state of each line at home
+    std::map<Line, std::uint64_t> llc_values_;
+    std::optional<RecencySets<Tag>> llc_, directory_;
+    std::vector<Entering> entering_;  ///< put into the last-level cache during this access
+    std::map<Cause, std::set<std::pair<unsigned, Line>>> recalled_;  ///< lost, and not asked for since
     std::map<Line, std::uint64_t> last_stored_;
     std::uint64_t stores_ = 0;
 };

@@ -123,6 +123,14 @@ private:
                 return at(i, "state of line " + std::to_string(line) + " in core " + std::to_string(core),
                           theirs, ours);
             }
+            if (case_.machine.home()) {
+                const auto theirs_at_home =
+                    protocol_.home_state(*model_.hierarchy.home().home_state(line)).name;
+                const std::string ours_at_home = reference_->home_state_of(line);
+                if (theirs_at_home != ours_at_home) {
+                    return at(i, "home state of line " + std::to_string(line), theirs_at_home, ours_at_home);
+                }
+            }
             const L1View instruction{model_.hierarchy.caches().in_l1(core, line, true), false};
             const L1View data{model_.hierarchy.caches().in_l1(core, line, false),
                               model_.hierarchy.caches().l1_writable(core, line)};
@@ -147,7 +155,7 @@ private:
 
     /// The model's values are flat and row-major, in the order of the dimensions.
     std::optional<std::string> compare_statistics() {
-        for (const CountInfo& info : all_counts()) {
+        for (const CountInfo& info : all_counts(case_.machine.home())) {
             const auto stat = statistic(info.name);
             const auto values = model_.hierarchy.stats().values(stat);
             for (std::size_t flat = 0; flat < values.size(); ++flat) {
@@ -204,6 +212,12 @@ void showValue(const Case& c, std::ostream& out) {
     shape("L1I", m.l1i);
     shape("L1D", m.l1d);
     shape("L2", m.l2);
+    if (m.llc) {
+        shape("LLC", *m.llc);
+    }
+    if (m.directory) {
+        shape("directory", *m.directory);
+    }
     out << ", " << organisation_name(m.organisation) << "; processor, access, line:\n";
     for (const Access& access : c.accesses) {
         out << "  " << show(access) << '\n';
@@ -225,7 +239,13 @@ model::Machine model_machine(const Machine& machine) {
     m.l1d = geometry(machine.l1d);
     m.l2 = geometry(machine.l2);
     m.l2_inclusion = organisation_name(machine.organisation);
-    m.latency = {machine.l2_hit, machine.memory, machine.cache, machine.upgrade};
+    m.latency = {machine.l2_hit, machine.memory, machine.cache, machine.upgrade, machine.llc_hit};
+    if (machine.llc) {
+        m.llc = model::SlicedGeometry{geometry(*machine.llc)};
+    }
+    if (machine.directory) {
+        m.directory = model::SlicedGeometry{geometry(*machine.directory)};
+    }
     m.check("the drawn machine");
     return m;
 }

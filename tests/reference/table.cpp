@@ -41,6 +41,11 @@ HomeCell read_home(const toml::table& cell) {
     read.shared_clean = cell["shared"].value_or(clean);
     read.shared_dirty = cell["shared"].value_or(dirty);
     read.grants_shared = cell.contains("grants");
+    read.supply = cell["supply"].value_or(false);
+    read.first = cell["first"].value_or(false);
+    read.gives = cell["gives"].value_or(std::string());
+    read.writeback = cell["writeback"].value_or(false);
+    read.recall = cell["recall"].value_or(false);
     return read;
 }
 
@@ -70,11 +75,14 @@ void read_home_rows(const toml::table& file, Table& table) {
         return;
     }
     for (const auto& [name, state] : *(*home)["states"].as_table()) {
-        if ((*state.as_table())["copies"].value_or(std::string()) == "none") {
+        HomeFacts& facts = table.home_facts[std::string(name.str())];
+        facts.copies = (*state.as_table())["copies"].value_or(std::string());
+        facts.data = (*state.as_table())["data"].value_or(false);
+        if (facts.copies == "none" && !facts.data) {
             table.absent = std::string(name.str());
         }
     }
-    for (const char* event : {"read", "rfo", "upgrade"}) {
+    for (const char* event : {"read", "rfo", "upgrade", "displace", "recall"}) {
         if (const auto* cells = (*home)[event].as_table()) {
             read_home_row(table, event, *cells);
         }
@@ -122,9 +130,6 @@ Table Table::read(const std::string& path) {
         }
     }
     for (const auto& [request, cells] : *file["remote"].as_table()) {
-        if (request == "recall") {
-            continue;  // a home without last-level cache or bounded directory recalls nothing
-        }
         for (const auto& [state, cell] : *cells.as_table()) {
             table.remote[std::string(request.str())][std::string(state.str())] =
                 read_remote(*cell.as_table());
@@ -162,16 +167,35 @@ std::vector<std::string> Table::unmet() const {
     }
     for (const auto& [request, cells] : remote) {
         for (const auto& [state, cell] : cells) {
-            if (cell.possible && cell.met == 0 && state != invalid) {
+            // A home without last-level cache and with a directory that knows every copy recalls nothing.
+            if (cell.possible && cell.met == 0 && state != invalid && request != "recall") {
                 names.push_back("remote." + request + " " + state);
             }
         }
     }
     for (const auto& [event, cells] : home) {
         for (const auto& [state, cell] : cells) {
+            if (cell.possible && cell.met == 0 && event != "recall") {
+                names.push_back("home." + event + " " + state);
+            }
+        }
+    }
+    return names;
+}
+
+std::vector<std::string> Table::unmet_at_home() const {
+    std::vector<std::string> names;
+    for (const auto& [event, cells] : home) {
+        for (const auto& [state, cell] : cells) {
             if (cell.possible && cell.met == 0) {
                 names.push_back("home." + event + " " + state);
             }
+        }
+    }
+    const auto recalled = remote.find("recall");
+    for (const auto& [state, cell] : recalled->second) {
+        if (cell.possible && cell.met == 0 && state != invalid) {
+            names.push_back("remote.recall " + state);
         }
     }
     return names;

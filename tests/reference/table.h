@@ -33,12 +33,27 @@ struct RemoteCell {
     std::string gives;  ///< empty: the requester's own cell says what it fills in
 };
 
-/// What a home does; of a home without a last-level cache.
+/// What a home does.
 struct HomeCell {
     bool possible = false;
     mutable std::uint64_t met = 0;
     std::string alone_clean, alone_dirty, shared_clean, shared_dirty;  ///< the next state
     bool grants_shared = false;
+    bool supply = false;
+    bool first = false;
+    std::string gives;
+    bool writeback = false;
+    bool recall = false;
+
+    const std::string& after(bool others_keep, bool written_back) const {
+        return others_keep ? (written_back ? shared_dirty : shared_clean)
+                           : (written_back ? alone_dirty : alone_clean);
+    }
+};
+
+struct HomeFacts {
+    bool data = false;
+    std::string copies;
 };
 
 /// The textbook name of a state, and what its holder may do.
@@ -57,6 +72,7 @@ struct Table {
     std::map<std::string, std::map<std::string, OwnCell>> own;        ///< event -> state -> cell
     std::map<std::string, std::map<std::string, RemoteCell>> remote;  ///< request -> state -> cell
     std::map<std::string, std::map<std::string, HomeCell>> home;      ///< event -> home state -> cell
+    std::map<std::string, HomeFacts> home_facts;
     std::string absent;  ///< the home's state of a line that it knows nothing of; empty: there is no [home]
 
     /// Throws std::runtime_error when there is no such file or it is not TOML.
@@ -71,6 +87,8 @@ struct Table {
     /// The cells that could be met and were not. An absent block is not asked by others: its cells do not
     /// count.
     std::vector<std::string> unmet() const;
+    /// The possible cells of the home and of recalled copies that were not met.
+    std::vector<std::string> unmet_at_home() const;
     /// Position in the order of supply.
     std::size_t rank(const std::string& state) const;
 };

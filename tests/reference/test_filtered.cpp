@@ -45,7 +45,7 @@ std::size_t next_window(const Case& c, std::size_t from, model::Epoch& epoch) {
 }
 
 std::optional<std::string> compare(const Case& c, Replayed& full, Replayed& filtered) {
-    for (const CountInfo& info : all_counts()) {
+    for (const CountInfo& info : all_counts(false)) {
         const auto stat = statistic(info.name);
         const auto one = full.hierarchy.stats().values(stat);
         const auto other = filtered.hierarchy.stats().values(stat);
