@@ -24,6 +24,7 @@ from s80lab.gem5.stats import read_dumps
 from s80lab.results.conservation import check_snapshots
 from s80lab.results.metrics.derive import compute
 from s80lab.results.reference import unpacked
+from s80lab.results.run_folder import renewed
 from s80lab.results.snapshots import Snapshots
 
 CACHES = "board.cache_hierarchy.ruby_system.L1Cache_Controller"
@@ -67,8 +68,8 @@ def test_extracted_counts_equal_the_recorded_gem5_statistics(out: Path) -> None:
 
 def test_calls_that_the_script_counted_are_the_guests_counters(out: Path) -> None:
     """Of the last two intervals, which are the region."""
-    facts = json.loads((out / "facts.json").read_text())
-    for interval, ticks in zip(facts["intervals"], (100, 20, 3), strict=True):
+    facts = renewed(json.loads((out / "facts.json").read_text()))
+    for interval, ticks in zip(facts["sampling_intervals"], (100, 20, 3), strict=True):
         interval["calls"] = {"interrupt.timer": ticks, "context_switches": 0}
     (out / "facts.json").write_text(json.dumps(facts))
     snapshots = extracted(out, warm_up=1_000_000)
@@ -79,8 +80,8 @@ def test_calls_that_the_script_counted_are_the_guests_counters(out: Path) -> Non
 
 def test_transactions_are_those_that_the_script_saw_end(out: Path) -> None:
     """By work item; one of 16 more than its type failed."""
-    facts = json.loads((out / "facts.json").read_text())
-    for interval, ended in zip(facts["intervals"], ({"7": 2}, {"7": 1, "8": 3}, {"23": 1}), strict=True):
+    facts = renewed(json.loads((out / "facts.json").read_text()))
+    for interval, ended in zip(facts["sampling_intervals"], ({"7": 2}, {"7": 1, "8": 3}, {"23": 1}), strict=True):
         interval["transactions"] = ended
     (out / "facts.json").write_text(json.dumps(facts))
     whole = extracted(out).whole()
@@ -246,7 +247,7 @@ def test_malformed_gem5_statistics_are_refused(out: Path, change: Callable[[str]
 
 
 def test_extraction_refuses_another_protocol(out: Path) -> None:
-    facts = json.loads((out / "facts.json").read_text())
+    facts = renewed(json.loads((out / "facts.json").read_text()))
     (out / "facts.json").write_text(json.dumps(facts | {"protocol": "MESI_Two_Level"}))
     with pytest.raises(UserError, match="protocol MESI_Two_Level, but s80lab supports only MOESI_hammer"):
         extracted(out)
@@ -255,7 +256,7 @@ def test_extraction_refuses_another_protocol(out: Path) -> None:
 def test_extraction_renames_rows_of_another_release(out: Path) -> None:
     """The facts of the run say how its release names the rows."""
     expected = extracted(out).whole().total("l2_misses")
-    stats, facts = out / "stats.txt", json.loads((out / "facts.json").read_text())
+    stats, facts = out / "stats.txt", renewed(json.loads((out / "facts.json").read_text()))
     stats.write_text(stats.read_text().replace(f"{CACHES}.", "board.ruby.hammer_L1."))
     (out / "facts.json").write_text(json.dumps(facts | {"rows": {"board.ruby.hammer_L1.": f"{CACHES}."}}))
     assert extracted(out).whole().total("l2_misses") == expected > 0

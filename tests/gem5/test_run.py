@@ -29,7 +29,7 @@ from s80lab.gem5.plan import Gem5Plan
 from s80lab.gem5.stages import OUT, Gem5Pipeline, finish
 from s80lab.report.write import print_experiment, write_run_report
 from s80lab.results.database import insert_run
-from s80lab.results.run_folder import RunFolder
+from s80lab.results.run_folder import RunFolder, renewed
 
 RECORDED = recording("runs") / "mail-restored"
 LENGTHS = {"warmup": 1_000_000, "measure": 2_000_000, "sampling_interval": 1_000_000}
@@ -39,8 +39,8 @@ def ended(plan: Gem5Plan, folder: Path, items: dict[str, int] | None = None, **l
     """The recorded simulation, as if it had been one of this plan with these lengths."""
     (folder / OUT).mkdir(parents=True)
     shutil.copyfile(RECORDED / "stats.txt", folder / OUT / "stats.txt")
-    facts: dict[str, Any] = json.loads((RECORDED / "facts.json").read_text())
-    facts["intervals"][-1]["transactions"] = items or {}
+    facts: dict[str, Any] = renewed(json.loads((RECORDED / "facts.json").read_text()))
+    facts["sampling_intervals"][-1]["transactions"] = items or {}
     (folder / OUT / "facts.json").write_text(json.dumps(facts))
     plan = replace(plan, phases=plan.phases.model_copy(update={**LENGTHS, **lengths}))
     warm = cast(Checkpoint, SimpleNamespace(manifest=SimpleNamespace(name="gem5-warm-x", files={})))

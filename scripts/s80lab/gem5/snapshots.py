@@ -25,6 +25,7 @@ from s80lab.gem5 import table
 from s80lab.gem5.binary import PROTOCOL
 from s80lab.gem5.stats import NOTHING, Dump, Row, read_dumps
 from s80lab.results.conservation import READ
+from s80lab.results.run_folder import renewed
 from s80lab.results.snapshots import REQUIRED_OF_GEM5, SCHEMA
 
 ANY = "any"
