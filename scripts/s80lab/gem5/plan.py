@@ -258,6 +258,11 @@ def gem5_design(
             "[smt] cannot be set for gem5, whose TimingSimpleCPU has one thread per core: remove it from the "
             "machine file"
         )
+    if machine.llc is not None or machine.directory is not None:
+        raise UserError(
+            "[llc] and [directory] cannot be set for gem5, whose MOESI_hammer has no last-level cache: remove them "
+            "from the machine file, and set ruby.probe_filter for a bounded directory"
+        )
     ruby = resolve(part.ruby.model_dump(), RubyPart, f"experiment {name}: [gem5.ruby]", of_ruby)
     least = 2 * PROBE_FILTER_WAYS * machine.line_bytes
     if ruby.probe_filter and (ruby.probe_filter < least or ruby.probe_filter & (ruby.probe_filter - 1)):
