@@ -56,52 +56,21 @@ CREATE TABLE design  (run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, key TE
 CREATE TABLE filter_error (run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, quantity TEXT NOT NULL,
                       error REAL, PRIMARY KEY (run, quantity));
 
--- Accesses to lines, and L1 and L2 misses, by privilege, process class and kind of access.
-CREATE TABLE line_access (
-    run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, privilege TEXT NOT NULL, class TEXT NOT NULL,
-    kind TEXT NOT NULL, accesses INTEGER NOT NULL, l1_misses INTEGER NOT NULL, l2_accesses INTEGER NOT NULL,
-    l2_misses INTEGER NOT NULL, PRIMARY KEY (run, privilege, class, kind));
--- L2 misses by what serviced them, privilege, process class and kind of access.
-CREATE TABLE miss_source (
-    run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, privilege TEXT NOT NULL, class TEXT NOT NULL,
-    kind TEXT NOT NULL, source TEXT NOT NULL, misses INTEGER NOT NULL,
-    PRIMARY KEY (run, privilege, class, kind, source));
--- Stall cycles by where the access was serviced, privilege, process class and kind of access.
-CREATE TABLE stall (
-    run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, privilege TEXT NOT NULL, class TEXT NOT NULL,
-    kind TEXT NOT NULL, service TEXT NOT NULL, cycles INTEGER NOT NULL,
-    PRIMARY KEY (run, privilege, class, kind, service));
--- Blocks filled into an L2, by state, process class and kind of access.
-CREATE TABLE fill (
-    run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, class TEXT NOT NULL, kind TEXT NOT NULL,
-    state TEXT NOT NULL, blocks INTEGER NOT NULL, PRIMARY KEY (run, class, kind, state));
--- Fate of the blocks that were filled in E, by the class that caused the fill.
-CREATE TABLE e_block (
-    run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, class TEXT NOT NULL, e_to_m INTEGER NOT NULL,
-    e_downgraded INTEGER NOT NULL, e_evicted INTEGER NOT NULL, e_invalidated INTEGER NOT NULL,
-    e_resident INTEGER NOT NULL,    -- change over the region
-    PRIMARY KEY (run, class));
--- Instructions and upgrades by kernel entry cause and process class. Runs of gem5 have no rows.
-CREATE TABLE entry (
-    run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, class TEXT NOT NULL, entry TEXT NOT NULL,
-    instructions INTEGER NOT NULL, upgrades INTEGER NOT NULL, PRIMARY KEY (run, class, entry));
--- L2 misses by what serviced them, kernel entry cause and process class.
-CREATE TABLE entry_miss_source (
-    run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, class TEXT NOT NULL, entry TEXT NOT NULL,
-    source TEXT NOT NULL, misses INTEGER NOT NULL, PRIMARY KEY (run, class, entry, source));
--- Stall cycles by where the access was serviced, kernel entry cause and process class.
-CREATE TABLE entry_stall (
-    run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, class TEXT NOT NULL, entry TEXT NOT NULL,
-    service TEXT NOT NULL, cycles INTEGER NOT NULL, PRIMARY KEY (run, class, entry, service));
--- Instructions, upgrades and stores that found their block in E, by privilege and process class.
-CREATE TABLE execution (
-    run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, privilege TEXT NOT NULL, class TEXT NOT NULL,
-    instructions INTEGER NOT NULL, upgrades INTEGER NOT NULL, stores_found_e INTEGER NOT NULL,
-    PRIMARY KEY (run, privilege, class));
--- Instructions by instruction class, privilege and process class.
-CREATE TABLE instruction (
-    run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, privilege TEXT NOT NULL, class TEXT NOT NULL,
-    instruction TEXT NOT NULL, instructions INTEGER NOT NULL, PRIMARY KEY (run, privilege, class, instruction));
+-- Statistics of the runs: unit and description.
+CREATE TABLE statistic (name TEXT PRIMARY KEY, unit TEXT NOT NULL, description TEXT NOT NULL) WITHOUT ROWID;
+-- Counts of each run by statistic, summed over the cores. A dimension that the statistic does not have is empty. e_resident
+-- is the change over the region.
+CREATE TABLE counter (
+    run TEXT NOT NULL, statistic TEXT NOT NULL, class TEXT NOT NULL, privilege TEXT NOT NULL, entry TEXT NOT NULL,
+    kind TEXT NOT NULL, source TEXT NOT NULL, state TEXT NOT NULL, service TEXT NOT NULL, instruction TEXT NOT NULL,
+    "transaction" TEXT NOT NULL, outcome TEXT NOT NULL, slice_length TEXT NOT NULL, resource TEXT NOT NULL,
+    recall_cause TEXT NOT NULL, llc_event TEXT NOT NULL, value INTEGER NOT NULL,
+    PRIMARY KEY (statistic, run, class, privilege, entry, kind, source, state, service, instruction, "transaction", outcome,
+                 slice_length, resource, recall_cause, llc_event)) WITHOUT ROWID;
+-- In place of a foreign key, which would look through the whole table.
+CREATE TRIGGER counter_of_deleted_run AFTER DELETE ON run BEGIN
+    DELETE FROM counter WHERE statistic IN (SELECT name FROM statistic) AND run = OLD.id;
+END;
 -- Counters of each core.
 CREATE TABLE core (
     run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, core INTEGER NOT NULL, instructions INTEGER NOT NULL,
@@ -139,33 +108,37 @@ SELECT r.*, name, unit, value FROM v_run_all r JOIN metric m ON m.run = r.run;
 
 -- L2 misses by what serviced them. share: of the misses of the same run, class, privilege and kind of access.
 CREATE VIEW v_miss_source_all AS
-SELECT r.*, class, privilege, kind, source, misses,
-       1.0 * misses / nullif(sum(misses) OVER (PARTITION BY r.run, class, privilege, kind), 0) AS share
-FROM v_run_all r JOIN miss_source m ON m.run = r.run;
+SELECT r.*, class, privilege, kind, source, value AS misses,
+       1.0 * value / nullif(sum(value) OVER (PARTITION BY r.run, class, privilege, kind), 0) AS share
+FROM v_run_all r JOIN counter c ON c.run = r.run AND statistic = 'miss_source';
 
 -- Fills in state E and their fate, by the class that caused the fills. Classes without fills have no row. e_to_m_share:
 -- silent E-to-M upgrades per E fill, the paper's definition. stores_found_e: stores that found their block in E, by the
 -- class of the store.
 CREATE VIEW v_e_state_all AS
 SELECT r.*, f.class AS class, f.fills, f.fills_e, 1.0 * f.fills_e / nullif(f.fills, 0) AS e_share,
-       e.e_to_m, 1.0 * e.e_to_m / nullif(f.fills_e, 0) AS e_to_m_share, x.stores_found_e
+       e.value AS e_to_m, 1.0 * e.value / nullif(f.fills_e, 0) AS e_to_m_share, x.stores_found_e
 FROM v_run_all r
-JOIN (SELECT run, class, sum(blocks) AS fills, sum(blocks) FILTER (WHERE state = 'E') AS fills_e
-      FROM fill GROUP BY run, class HAVING sum(blocks) > 0) f ON f.run = r.run
-JOIN e_block e ON e.run = r.run AND e.class = f.class
-JOIN (SELECT run, class, sum(stores_found_e) AS stores_found_e FROM execution GROUP BY run, class) x
+JOIN (SELECT run, class, sum(value) AS fills, sum(value) FILTER (WHERE state = 'E') AS fills_e
+      FROM counter WHERE statistic = 'fills' GROUP BY run, class HAVING sum(value) > 0) f ON f.run = r.run
+JOIN counter e ON e.statistic = 'e_to_m' AND e.run = r.run AND e.class = f.class
+JOIN (SELECT run, class, sum(value) AS stores_found_e FROM counter WHERE statistic = 'stores_found_e' GROUP BY run, class) x
   ON x.run = r.run AND x.class = f.class;
 
 -- User code and each kernel entry cause, by class.
 CREATE VIEW v_entry_all AS
-SELECT r.*, e.class AS class, e.entry AS entry, e.instructions, e.upgrades, m.misses, m.memory_misses, s.stall_cycles,
-       1000.0 * m.misses / nullif(e.instructions, 0) AS l2_mpki,
+SELECT r.*, e.class AS class, e.entry AS entry, e.value AS instructions, u.value AS upgrades, m.misses, m.memory_misses,
+       s.stall_cycles, 1000.0 * m.misses / nullif(e.value, 0) AS l2_mpki,
        1.0 * m.memory_misses / nullif(m.misses, 0) AS memory_share
 FROM v_run_all r
-JOIN entry e ON e.run = r.run
-JOIN (SELECT run, class, entry, sum(misses) AS misses, sum(misses) FILTER (WHERE source = 'memory') AS memory_misses
-      FROM entry_miss_source GROUP BY run, class, entry) m ON m.run = r.run AND m.class = e.class AND m.entry = e.entry
-JOIN (SELECT run, class, entry, sum(cycles) AS stall_cycles FROM entry_stall GROUP BY run, class, entry) s
+JOIN counter e ON e.statistic = 'entry_instructions' AND e.run = r.run
+JOIN counter u ON u.statistic = 'entry_upgrades' AND u.run = r.run AND u.class = e.class AND u.privilege = ''
+              AND u.entry = e.entry
+JOIN (SELECT run, class, entry, sum(value) AS misses, sum(value) FILTER (WHERE source = 'memory') AS memory_misses
+      FROM counter WHERE statistic = 'entry_miss_source' GROUP BY run, class, privilege, entry) m
+  ON m.run = r.run AND m.class = e.class AND m.entry = e.entry
+JOIN (SELECT run, class, entry, sum(value) AS stall_cycles FROM counter WHERE statistic = 'entry_stall_cycles'
+      GROUP BY run, class, privilege, entry) s
   ON s.run = r.run AND s.class = e.class AND s.entry = e.entry;
 
 -- Accesses and misses of L1 and L2. l2_mpki: L2 misses of the kind of access per 1000 instructions at the same privilege.
@@ -174,11 +147,14 @@ SELECT r.*, a.privilege, kind, accesses, l1_misses, 1.0 * l1_misses / nullif(acc
        l2_misses, 1.0 * l2_misses / nullif(l2_accesses, 0) AS l2_miss_rate,
        1000.0 * l2_misses / nullif(x.instructions, 0) AS l2_mpki
 FROM v_run_all r
-JOIN (SELECT run, privilege, kind, sum(accesses) AS accesses, sum(l1_misses) AS l1_misses,
-             sum(l2_accesses) AS l2_accesses, sum(l2_misses) AS l2_misses
-      FROM line_access GROUP BY run, privilege, kind) a ON a.run = r.run
-JOIN (SELECT run, privilege, sum(instructions) AS instructions FROM execution GROUP BY run, privilege) x
-  ON x.run = r.run AND x.privilege = a.privilege;
+JOIN (SELECT run, privilege, kind, sum(value) FILTER (WHERE statistic = 'accesses') AS accesses,
+             sum(value) FILTER (WHERE statistic = 'l1_misses') AS l1_misses,
+             sum(value) FILTER (WHERE statistic = 'l2_accesses') AS l2_accesses,
+             sum(value) FILTER (WHERE statistic = 'l2_misses') AS l2_misses
+      FROM counter WHERE statistic IN ('accesses', 'l1_misses', 'l2_accesses', 'l2_misses')
+      GROUP BY run, privilege, kind) a ON a.run = r.run
+JOIN (SELECT run, privilege, sum(value) AS instructions FROM counter WHERE statistic = 'instructions'
+      GROUP BY run, privilege) x ON x.run = r.run AND x.privilege = a.privilege;
 
 -- Bus transactions. *_pki: per 1000 instructions.
 CREATE VIEW v_traffic_all AS
@@ -192,7 +168,7 @@ JOIN run t ON t.id = r.run
 JOIN (SELECT run, sum(fills) AS fills, sum(l2_writebacks) AS writebacks, sum(l2_invalidations) AS invalidations,
              sum(interventions) AS interventions
       FROM core GROUP BY run) c ON c.run = r.run
-JOIN (SELECT run, sum(upgrades) AS upgrades FROM execution GROUP BY run) x ON x.run = r.run;
+JOIN (SELECT run, sum(value) AS upgrades FROM counter WHERE statistic = 'upgrades' GROUP BY run) x ON x.run = r.run;
 
 -- Design and main metrics of each run. Sizes in bytes.
 CREATE VIEW v_design_all AS
@@ -214,8 +190,8 @@ CREATE VIEW v_instruction_mix_all AS
 SELECT r.*, privilege, instruction, instructions,
        1.0 * instructions / nullif(sum(instructions) OVER (PARTITION BY r.run, privilege), 0) AS share
 FROM v_run_all r
-JOIN (SELECT run, privilege, instruction, sum(instructions) AS instructions
-      FROM instruction GROUP BY run, privilege, instruction) i ON i.run = r.run;
+JOIN (SELECT run, privilege, instruction, sum(value) AS instructions
+      FROM counter WHERE statistic = 'instruction_class' GROUP BY run, privilege, instruction) i ON i.run = r.run;
 
 -- Transactions by type, with response times in ms.
 CREATE VIEW v_transactions_all AS

@@ -174,7 +174,8 @@ EXPECTED: dict[str, Callable[[Sequence[Stored]], list[tuple[Any, ...]]]] = {
     "SELECT run, status, name, value FROM v_metric_all WHERE name LIKE 'command_ms.p90.%'": lambda runs: [
         ("invalid", "invalid", "command_ms.p90.imap.noop", 12.5)
     ],
-    "SELECT run, instruction, instructions FROM instruction WHERE class = 'session' AND privilege = 'user'": (
+    "SELECT run, instruction, value FROM v_run_all CROSS JOIN counter USING (run) WHERE statistic = "
+    "'instruction_class' AND class = 'session' AND privilege = 'user'": (
         lambda runs: [
             (*key, count)
             for key, count in summed(

@@ -133,9 +133,9 @@ def test_run_row_has_status_and_reasons(database: Path) -> None:
 
 
 def test_repeated_insert_of_a_run_replaces_its_rows(database: Path, run_dir: Path) -> None:
-    before = ask(database, "SELECT count(*) AS n FROM miss_source")
+    before = ask(database, "SELECT count(*) AS n FROM counter")
     insert_run(database, RunFolder(run_dir))
-    assert ask(database, "SELECT count(*) AS n FROM miss_source") == before
+    assert ask(database, "SELECT count(*) AS n FROM counter") == before
     assert [run["id"] for run in list_runs(database)].count("imapb-1") == 1
 
 
@@ -261,7 +261,7 @@ database.insert_run(Path(sys.argv[1]), RunFolder(Path(sys.argv[2])))
 def test_killed_writer_leaves_no_partial_rows(runs: Path) -> None:
     path = runs.parent / "s80lab.sqlite"
     insert_run(path, RunFolder(runs / "imapb-1"))
-    before = ask(path, "SELECT count(*) AS n FROM miss_source")
+    before = ask(path, "SELECT count(*) AS n FROM counter")
     died = subprocess.run(
         [sys.executable, "-c", DYING_WRITER, path, runs / "imapb-2"],
         env={**os.environ, "PYTHONPATH": str(SCRIPTS)},
@@ -269,7 +269,7 @@ def test_killed_writer_leaves_no_partial_rows(runs: Path) -> None:
     assert died.returncode == -9
     assert path.with_name(path.name + "-journal").exists()  # it really was in the middle
     assert ask(path, "SELECT id FROM run") == [{"id": "imapb-1"}]
-    assert ask(path, "SELECT count(*) AS n FROM miss_source") == before
+    assert ask(path, "SELECT count(*) AS n FROM counter") == before
     insert_run(path, RunFolder(runs / "imapb-2"))
     assert [run["id"] for run in list_runs(path)] == ["imapb-1", "imapb-2"]
 

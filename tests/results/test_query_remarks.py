@@ -80,7 +80,8 @@ def test_query_command_warns_about_pooled_designs(measured: Lab, runs: Path) -> 
 def test_query_tables_lists_every_table_and_view(measured: Lab) -> None:
     said = measured.answer("query", "--tables")
     with closing(sqlite3.connect(measured.results / "s80lab.sqlite")) as connection:
-        names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE sql IS NOT NULL")]
+        asked = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')"
+        names = [name for (name,) in connection.execute(asked)]
     assert sorted(names) == sorted(one.name for one in list_tables())
     assert all(f"\n{name} " in f"\n{said}" for name in names)
     assert all(one.text.endswith(".") and len(one.text) < 100 for one in list_tables())
@@ -100,7 +101,7 @@ def test_query_without_sql_and_with_both_is_refused(measured: Lab, arguments: tu
 
 
 @pytest.mark.parametrize(
-    ("name", "near"), [("runs", "run, v_run, "), ("v_caches", "v_cache, "), ("miss", "miss_source, "), ("xyz", "")]
+    ("name", "near"), [("runs", "run, v_run, "), ("v_caches", "v_cache, "), ("miss", "v_miss_source, "), ("xyz", "")]
 )
 def test_unknown_table_names_the_nearest(database: Path, name: str, near: str) -> None:
     hint = rf" \(the nearest: {near}" if near else ""

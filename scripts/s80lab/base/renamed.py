@@ -24,7 +24,12 @@ PROGRAMS = {"s80-order count": "s80-step count", "s80-order step": "s80-step ste
 """Commands of programs in C++; the old program itself prints the new name."""
 PHASE_KEYS = {"window": "sampling_interval"}
 """Keys of the tables [phases.SCALE] of an experiment."""
+_COUNTS = (
+    *("line_access", "miss_source", "stall", "fill", "execution", "instruction", "e_block"),
+    *("entry", "entry_miss_source", "entry_stall"),
+)
 TABLES = {
+    **dict.fromkeys(_COUNTS, "counter"),
     "stats_window": "sampling_interval",
     "v_windows": "v_sampling_intervals",
     "v_windows_all": "v_sampling_intervals_all",

@@ -9,8 +9,10 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
+from s80lab.base.vocabulary import LABELS, STATISTICS
 from s80lab.results.identity import identity
 from s80lab.results.metrics.derive import find_metric
 from s80lab.results.metrics.standing import standing_of
@@ -30,19 +32,10 @@ _INTERVAL = (
     *("fills", "fills_e", "e_to_m"),
 )
 
-# For each table the statistics that are its columns, over their common dimensions.
-_COUNTED = {
-    "line_access": ("accesses", "l1_misses", "l2_accesses", "l2_misses"),
-    "miss_source": ("miss_source",),
-    "stall": ("stall_cycles",),
-    "fill": ("fills",),
-    "execution": ("instructions", "upgrades", "stores_found_e"),
-    "instruction": ("instruction_class",),
-    "e_block": ("e_to_m", "e_downgraded", "e_evicted", "e_invalidated", "e_resident"),
-    "entry": ("entry_instructions", "entry_upgrades"),
-    "entry_miss_source": ("entry_miss_source",),
-    "entry_stall": ("entry_stall_cycles",),
-}
+# In the order of the columns of the table `counter`: queries group by class, then by privilege.
+_DIMS = ("class", *(dim for dim in LABELS if dim != "class"))
+_OF_RUN = {"counter": "statistic IN (SELECT name FROM statistic) AND run = ?"}
+"""What selects the rows of a run from a table in which the run is not the first column of the key."""
 
 Row = Sequence[Any]
 _COLUMNS = (
@@ -86,6 +79,7 @@ def delete_and_insert(connection: sqlite3.Connection, run: RunRecord) -> None:
         f"VALUES ({', '.join('?' * len(_COLUMNS))}, coalesce(?, datetime('now')))",
         (*run.columns(), run.manifest.get("created")),
     )
+    connection.executemany("INSERT OR REPLACE INTO statistic VALUES (?, ?, ?)", _statistics(run))
     for table, rows in _tables(run):
         whole = [(name, *row) for row in rows]
         if whole:
@@ -99,7 +93,7 @@ def is_entered(connection: sqlite3.Connection, run: RunRecord) -> bool:
     if there != run.columns():
         return False
     for table, rows in _tables(run):
-        entered = connection.execute(f"SELECT * FROM {table} WHERE run = ?", (name,)).fetchall()
+        entered = connection.execute(f"SELECT * FROM {table} WHERE {_OF_RUN.get(table, 'run = ?')}", (name,)).fetchall()
         if Counter(entered) != Counter((name, *row) for row in rows):
             return False
     return True
@@ -132,9 +126,7 @@ def _tables(run: RunRecord) -> Iterator[tuple[str, Iterable[Row]]]:
     yield "filter_error", (manifest.get("filter_error") or {}).get("errors", {}).items()
     yield "metric", ((name, find_metric(name).unit, value) for name, value in stats["metrics"].items())
     region = stats["region"]
-    for table, statistics in _COUNTED.items():
-        if statistics[0] in region["totals"]:
-            yield table, _counted(region, statistics)
+    yield "counter", _counted(region)
     columns = [region["by_core"][name] for name in _CORE]
     yield "core", ((core, *values) for core, values in enumerate(zip(*columns, strict=True)))
     if load is not None:
@@ -149,10 +141,27 @@ def _tables(run: RunRecord) -> Iterator[tuple[str, Iterable[Row]]]:
     )
 
 
-def _counted(region: Mapping[str, Any], statistics: Sequence[str]) -> Iterator[Row]:
-    entries = [region["totals"][name] for name in statistics]
-    labels = itertools.product(*(region["labels"][dim] for dim in entries[0]["dims"]))
-    return ((*place, *counts) for place, *counts in zip(labels, *(e["values"] for e in entries), strict=True))
+def _statistics(run: RunRecord) -> Iterator[Row]:
+    for name in run.stats["region"]["totals"]:
+        known = STATISTICS.get(name)
+        yield name, known.unit if known else "", known.description if known else ""
+
+
+def _counted(region: Mapping[str, Any]) -> Iterator[Row]:
+    for name, entry in region["totals"].items():
+        dims = tuple((dim, tuple(region["labels"][dim])) for dim in entry["dims"])
+        if math.prod(len(labels) for _, labels in dims) != len(entry["values"]):
+            raise ValueError(f"the statistic {name} has {len(entry['values'])} values, which its labels do not explain")
+        for place, value in zip(_places(dims), entry["values"], strict=True):
+            yield (name, *place, value)
+
+
+@cache
+def _places(dims: tuple[tuple[str, tuple[str, ...]], ...]) -> list[Row]:
+    """The labels of each count of a statistic over these dimensions, one for each of _DIMS."""
+    names = [dim for dim, _ in dims]
+    places = (dict(zip(names, place, strict=True)) for place in itertools.product(*(labels for _, labels in dims)))
+    return [tuple(place.get(dim, "") for dim in _DIMS) for place in places]
 
 
 def _transactions(transactions: Mapping[str, Any]) -> Iterator[Row]:
