@@ -127,6 +127,21 @@ def test_state_of_the_example_home_survives_a_checkpoint(tree: Path) -> None:
     run(tree, f"{sys.executable} halves.py")
 
 
+def test_statistic_touches_two_source_files_and_its_metric_one() -> None:
+    (text,) = [section.text for section in sections() if section.title == "Add a statistic"]
+    files = {
+        file
+        for block in BLOCK.findall(text)
+        for file in re.findall(r"(?:src|scripts/s80lab)/[a-z0-9_/]+[.]\w+", "".join(block))
+    }
+    sources = {name for name in files if not name.endswith(".json")}
+    assert sources == {
+        *("src/stats/vocabulary.def", "src/memory/private/private.cpp"),
+        "scripts/s80lab/results/metrics/cache.py",
+    }
+    assert all((paths.ROOT / name).is_file() for name in files)
+
+
 @pytest.mark.parametrize(
     "part", ["A replacement policy", "A prefetcher", "An organisation of private caches", "A home"]
 )
