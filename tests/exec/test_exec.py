@@ -55,6 +55,22 @@ def test_program_prints_and_ends_as_on_the_host(execute: Exec, compiled: Callabl
     assert "lines of 64 bytes" in ran.stderr
 
 
+def test_misses_that_the_last_level_cache_services_have_a_source_of_their_own(
+    execute: Exec, compiled: Callable[..., Path], tmp_path: Path
+) -> None:
+    program = str(compiled(COUNTER))
+    llc = ("llc.size=4MiB", "llc.ways=16", "llc.slices=2", "latency.llc=20")
+    options = ("--protocol", "mesi-llc", *(word for setting in llc for word in ("--set", setting)))
+    sides = []
+    for name, more in (("without", ("--protocol", "mesi")), ("with", options)):
+        ran = execute("--name", name, "--json", str(tmp_path / name), *more, program)
+        assert (ran.code, "4 MB LLC" in ran.stderr) == (7, name == "with")
+        sides.append(json.loads((tmp_path / name).read_text())["counts"]["all"])
+    without, with_llc = sides
+    assert "llc" not in without["misses"] and with_llc["misses"]["llc"] > 1000
+    assert all(sum(side["misses"].values()) == side["l2_misses"] for side in sides)
+
+
 def test_output_arrives_unchanged(execute: Exec, compiled: Callable[..., Path], tmp_path: Path) -> None:
     ran = execute("--report", str(tmp_path / "report"), str(compiled(BYTES)))
     assert ran.code == 0

@@ -20,7 +20,7 @@ VALUES: Mapping[str, Callable[[Mapping[str, Any]], float]] = {
     "instructions": lambda side: side["instructions"],
     "cycles": lambda side: side["cycles"],
     "misses": lambda side: side["l2_misses"],
-    "transfers": lambda side: side["l2_misses"] - side["misses"]["memory"],
+    "transfers": lambda side: sum(side["misses"][state] for state in LABELS["state"]),
     "upgrades": lambda side: side["upgrades"],
 }
 """Counts by name, of one side (`all`, `user` or `kernel`) of a report."""

@@ -22,6 +22,7 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.files import read_regular
 from s80lab.base.version import __version__
+from s80lab.base.vocabulary import LABELS
 from s80lab.config.machine import Machine, load_machine_text
 from s80lab.exec.compiled import read_compiled
 from s80lab.exec.contention import Contention, contention_of
@@ -51,7 +52,7 @@ class Side:
     @property
     def transfers(self) -> int:
         """Misses that another cache serviced."""
-        return sum(count for source, count in self.misses.items() if source != "memory")
+        return sum(self.misses[state] for state in LABELS["state"])
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from shlex import join
 from s80lab.analysis.interval import estimate
 from s80lab.base.progress import shorten
 from s80lab.base.terminal import plain
-from s80lab.base.vocabulary import LABELS
+from s80lab.base.vocabulary import LABELS, texts
 from s80lab.config.machine import Machine
 from s80lab.exec.compare import VALUES, ExecComparison, names
 from s80lab.exec.compare import Row as Count
@@ -18,7 +18,7 @@ from s80lab.exec.folder import Counts, ExecRun, Side, counts_of
 from s80lab.results.metrics.standing import ALLOWED_WAIT_ERROR
 
 SIDES = ("all", *LABELS["privilege"])
-_SHORT = {"l2": "L2 hit", "cache": "other cache", "order": "wait"}
+_SHORT = {"l2": "L2 hit", "cache": "other cache", "order": "wait", "llc": "LLC hit"}
 SERVICES = {service: _SHORT.get(service, service) for service in LABELS["service"]}
 SHOWN_LINES, SHOWN_ACCESSES, SHOWN_SUMS, SHOWN_DATA = 6, 8, 8, 3
 NAME_WIDTH = 44
@@ -262,12 +262,17 @@ def ranges(numbers: Sequence[int]) -> str:
 
 def machine_line(machine: Machine) -> str:
     """The machine in one line: processors, caches, line size and protocol."""
-    count, l1, l2 = machine.processors.count, machine.l1d.size >> 10, machine.l2.size
-    size = f"{l2 >> 20} MB" if l2 >= 1 << 20 else f"{l2 >> 10} KB"
+    processors, caches = machine.processors, [f"{_size(machine.l1d.size)} L1s", f"{_size(machine.l2.size)} private L2s"]
+    if machine.llc is not None:
+        caches.append(f"{_size(machine.llc.size)} LLC")
     return (
-        f"{count} processors at {machine.processors.clock_hz / 1e9:g} GHz, lines of {machine.line_bytes} bytes, "
-        f"{l1} KB L1s, {size} private L2s, {machine.protocol.upper()}"
+        f"{processors.count} processors at {processors.clock_hz / 1e9:g} GHz, lines of {machine.line_bytes} bytes, "
+        f"{', '.join(caches)}, {machine.protocol.upper()}"
     )
+
+
+def _size(size: int) -> str:
+    return f"{size / (1 << 20):g} MB" if size >= 1 << 20 else f"{size >> 10} KB"
 
 
 def count_rows(counts: Counts) -> Iterator[tuple[str, str, tuple[str, str, str]]]:
@@ -286,7 +291,7 @@ def count_rows(counts: Counts) -> Iterator[tuple[str, str, tuple[str, str, str]]
     yield row("", "L2 misses", lambda side: f"{side.l2_misses:,}")
     yield row("L2 misses", "per 1,000 instructions", lambda side: _ratio(1000 * side.l2_misses, side.instructions))
     for source in counts.all.misses:
-        name = "from memory" if source == "memory" else f"from a cache in {source}"
+        name = f"from a cache in {source}" if source in LABELS["state"] else f"from {texts('source')[source]}"
         yield row("L2 misses", name, lambda side, source=source: f"{side.misses[source]:,}")  # type: ignore[misc]
     yield row("", "upgrades", lambda side: f"{side.upgrades:,}")
     yield row("", "invalidated copies", lambda side: f"{side.invalidations:,}")

@@ -47,7 +47,7 @@ _LINES_NOTE = "The choice of a process hides the lines and rows of other process
 _UNITS = (("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0))
 _RATES: Mapping[str, Callable[[Delta], int]] = {
     "memory": lambda part: part.total("miss_source", source="memory"),
-    "cache": lambda part: part.total("l2_misses") - part.total("miss_source", source="memory"),
+    "cache": lambda part: sum(part.total("miss_source", source=state) for state in LABELS["state"]),
     "upgrade": lambda part: part.total("upgrades"),
 }
 """Requests by their keys in COLOURS."""

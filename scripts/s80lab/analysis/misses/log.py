@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pydantic import FailFast, Field
 
 from s80lab.analysis.misses.record_file import LARGEST_PID, Description, RecordFile
+from s80lab.base.vocabulary import LABELS
 
 RECORD = np.dtype(
     [
@@ -103,7 +104,8 @@ class Log:
     @cached_property
     def by_cache(self) -> NDArray[np.bool_]:
         """Mask of the misses that another core's cache serviced."""
-        return self.misses & ~self._is("source", "memory")
+        states = [self.labels["source"].index(state) for state in LABELS["state"]]
+        return self.misses & np.isin(self.records["source"], states)
 
     @cached_property
     def by_memory(self) -> NDArray[np.bool_]:

@@ -24,7 +24,7 @@ from s80lab.config.grid import Grid, is_number
 from s80lab.report.exploration.table import ENTRIES, Scatter, designs_table, errors_table, scatter_of, verdicts
 from s80lab.report.figures import curves
 from s80lab.report.figures.all import Picture, drawn_picture
-from s80lab.report.figures.caches import SOURCES
+from s80lab.report.figures.caches import sources_of
 from s80lab.report.figures.chart import stacked_bars
 from s80lab.report.figures.curves import Panel
 from s80lab.report.figures.drawing import Drawing
@@ -107,8 +107,9 @@ def lines_of(grid: Grid) -> int:
 
 def sources_chart(groups: Sequence[Group]) -> Drawing:
     """One bar per design: the sources of all its L2 misses."""
-    rows = [(group.label, [group.mean(f"miss_source.all.{source}") for source in SOURCES]) for group in groups]
-    return stacked_bars("", rows, SOURCES, "share of the L2 misses")
+    sources = sources_of(groups)
+    rows = [(group.label, [group.mean(f"miss_source.all.{source}") for source in sources]) for group in groups]
+    return stacked_bars("", rows, sources, "share of the L2 misses")
 
 
 def _transfers(group: Group) -> Estimate | None:

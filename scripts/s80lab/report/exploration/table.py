@@ -16,8 +16,10 @@ from s80lab.base.terminal import counted
 from s80lab.capture.error import QUANTITIES
 from s80lab.capture.explore.grid import Point
 from s80lab.config.grid import Grid, is_number
-from s80lab.report.tables import Cell, Row, Table, table_by_group
+from s80lab.report.tables import Cell, Row, Table, has_value, table_by_group
 
+FROM_LLC = "miss_source.all.llc"
+"""Only some machines have a last-level cache."""
 ENTRIES = (
     Entry("L2 MPKI", "l2_mpki.all", THREE),
     Entry("from memory", "miss_source.all.memory", PERCENT),
@@ -25,6 +27,7 @@ ENTRIES = (
     Entry("from O", "miss_source.all.O", PERCENT),
     Entry("from E", "miss_source.all.E", PERCENT),
     Entry("from S", "miss_source.all.S", PERCENT),
+    Entry("from LLC", FROM_LLC, PERCENT),
     Entry("E share", "e_share", PERCENT),
     Entry("E-to-M per E fill", "e_to_m_share", PERCENT),
     Entry("upgrades", "upgrade_pki.made", THREE),
@@ -42,7 +45,8 @@ def design_groups(grid: Grid, points: Sequence[Point], of_captures: Sequence[Seq
 
 def designs_table(groups: Sequence[Group]) -> Table:
     """A table with one row per design."""
-    table = table_by_group("All designs", groups, ENTRIES, {"verdict": _verdict})
+    entries = [entry for entry in ENTRIES if entry.metric != FROM_LLC or has_value(entry, groups)]
+    table = table_by_group("All designs", groups, entries, {"verdict": _verdict})
     table.note = (
         "L2 MPKI: L2 misses per 1000 instructions. From memory, M, O, E, S: share of the misses serviced by "
         "memory or by a cache in that state. E share: E fills divided by all fills. E-to-M per E fill: silent "

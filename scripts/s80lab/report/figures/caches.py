@@ -12,7 +12,6 @@ from s80lab.report.figures.drawing import Drawing
 from s80lab.report.figures.registry import picture
 from s80lab.results import paper
 
-SOURCES = {source: texts("source")[source] for source in ("memory", *LABELS["state"])}
 SERVICES = {
     "l2": "L2 hit",
     "cache": "another cache",
@@ -26,6 +25,15 @@ FATES = {
     "evicted": ("e_fate.e_evicted", "eviction"),
     "invalidated": ("e_fate.e_invalidated", "invalidation"),
 }
+
+
+def sources_of(groups: Sequence[Group]) -> dict[str, str]:
+    """The words for each miss source of the groups' machines: only some have a last-level cache."""
+    return {
+        source: text
+        for source, text in texts("source").items()
+        if any(group.has(f"miss_source.all.{source}") for group in groups)
+    }
 
 
 def panel_title(group: Group, *, of_caches: bool = True) -> str:
@@ -46,8 +54,9 @@ def miss_source(groups: Sequence[Group]) -> list[Drawing]:
     charts = []
     for group in groups:
         bars = [*_bars(group), ("all", "miss_source.all")]
-        rows = [(word, [group.mean(f"{metric}.{source}") for source in SOURCES]) for word, metric in bars]
-        charts.append(stacked_bars(panel_title(group), rows, SOURCES, "share of the L2 misses"))
+        sources = sources_of([group])
+        rows = [(word, [group.mean(f"{metric}.{source}") for source in sources]) for word, metric in bars]
+        charts.append(stacked_bars(panel_title(group), rows, sources, "share of the L2 misses"))
     return charts
 
 

@@ -19,7 +19,10 @@ Fraction = tuple[float, float]
 SOURCES = {
     "memory": "misses serviced by memory",
     **{state: f"misses serviced from {state}" for state in LABELS["state"]},
+    "llc": "misses serviced by the last-level cache",
 }
+"""Only some machines have the last of them."""
+FROM_LLC = "miss_source.all.llc"
 
 NAMES = {
     **{f"miss_source.all.{source}": f"share of {text}" for source, text in SOURCES.items()},
@@ -41,8 +44,9 @@ def watched(delta: Delta) -> Mapping[str, Fraction]:
     misses = delta.total("l2_misses")
     in_e = delta.total("fills", state="E")
     avoided = delta.total("stores_found_e")
+    sources = [source for source in SOURCES if source in delta.header.labels["source"]]
     shares: dict[str, Fraction] = {
-        **{f"miss_source.all.{source}": (delta.total("miss_source", source=source), misses) for source in SOURCES},
+        **{f"miss_source.all.{source}": (delta.total("miss_source", source=source), misses) for source in sources},
         "e_share": (in_e, delta.total("fills")),
         "e_to_m_share": (delta.total("e_to_m"), in_e),
         "upgrades_saved_share": (avoided, avoided + delta.total("upgrades")),
