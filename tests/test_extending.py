@@ -149,3 +149,8 @@ def test_part_of_the_model_touches_two_files(part: str) -> None:
     """Its own file and the list of names."""
     found = part_files(part)
     assert len(found) == 2 and sum((paths.ROOT / name).is_file() for name in found) == 1
+
+
+def test_machine_key_touches_two_files() -> None:
+    """The declaration, and the code that uses the value."""
+    assert part_files("A machine key") == {"src/machine/latency.h", "src/machine/topology.h"}

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Size and associativity of a cache, as a machine file states them.
 #pragma once
+#include <array>
 #include <cstdint>
+
+#include "base/key.h"
 
 namespace s80::model {
 
@@ -9,6 +12,20 @@ namespace s80::model {
 inline constexpr unsigned kMaxL1Ways = 16;
 /// Of any other cache.
 inline constexpr unsigned kMaxWays = 32;
+
+/// Size and ways of one cache. A cache of 64 GiB takes as much of the host's memory as one has; beyond it
+/// sizes overflow.
+constexpr std::array<Key, 2> cache_keys(const char* size, const char* ways, unsigned most_ways) {
+    return {Key{.name = size,
+                .type = KeyType::size,
+                .most = 64 * kGiB,
+                .unit = "bytes",
+                .text = "size / (ways x line_bytes) must be a power of two"},
+            Key{.name = ways, .least = 1, .most = static_cast<double>(most_ways), .text = "associativity"}};
+}
+inline constexpr std::array kL1iKeys = cache_keys("l1i.size", "l1i.ways", kMaxL1Ways);
+inline constexpr std::array kL1dKeys = cache_keys("l1d.size", "l1d.ways", kMaxL1Ways);
+inline constexpr std::array kL2Keys = cache_keys("l2.size", "l2.ways", kMaxWays);
 
 struct CacheGeometry {
     std::uint64_t bytes = 0;

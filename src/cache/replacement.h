@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/key.h"
 #include "cache/replacement/lru.h"
 #include "cache/replacement/plru.h"
 #include "cache/replacement/random.h"
@@ -18,7 +19,7 @@ enum class Policy : std::uint8_t { lru, plru, random, srrip };
 
 /// A policy is a class with static members only:
 /// - kName: in machine files. kForeseeable: whether the state of a set determines the next victim.
-/// - objection(ways): what the policy needs of the number of ways; null: nothing.
+/// - objection(ways): what is wrong with the number of ways ("must be ..."); null: nothing.
 /// - bits(ways): how many bits a set needs. 64 bits fit into one word (set_state.h).
 /// - init(set, ways): the state of a set in which no way has been used yet.
 /// - touch(set, ways, way): an access finds or fills the way.
@@ -31,13 +32,13 @@ struct PolicyList {
 
     /// Calls `fn(policy)` with a value of the policy's class.
     template <class Fn>
-    [[gnu::always_inline]] static decltype(auto) call(Policy policy, Fn&& fn) {
+    [[gnu::always_inline]] static constexpr decltype(auto) call(Policy policy, Fn&& fn) {
         return call_one<Fn, Policies...>(static_cast<unsigned>(policy), fn);
     }
 
 private:
     template <class Fn, class First, class... Rest>
-    [[gnu::always_inline]] static decltype(auto) call_one(unsigned number, Fn& fn) {
+    [[gnu::always_inline]] static constexpr decltype(auto) call_one(unsigned number, Fn& fn) {
         if constexpr (sizeof...(Rest) == 0) {
             return fn(First{});
         } else {
@@ -57,7 +58,7 @@ public:
     }
     /// Whether the policy tells a fill from a hit. Private caches cannot have such a policy: neither they nor
     /// the filter of captures tell.
-    static bool tells_fills(Policy policy) {
+    static constexpr bool tells_fills(Policy policy) {
         return Policies::call(policy, []<class One>(One) { return kTellsFills<One>; });
     }
     /// Bytes of a set's state: at least 4, above 8 ways at least 8.
@@ -118,5 +119,39 @@ private:
     unsigned ways_;
     std::uint64_t common_ = 0x9e3779b97f4a7c15U;
 };
+
+/// Calls `fn(policy)` for each policy that private caches can have.
+template <class Fn>
+constexpr void each_private_policy(Fn&& fn) {
+    for (std::size_t number = 0; number < Policies::kNames.size(); ++number) {
+        if (const auto policy = static_cast<Policy>(number); !Replacement::tells_fills(policy)) {
+            fn(policy);
+        }
+    }
+}
+inline constexpr std::size_t kPrivatePolicyCount = [] {
+    std::size_t count = 0;
+    each_private_policy([&](Policy) { ++count; });
+    return count;
+}();
+inline constexpr auto kPrivatePolicies = [] {
+    std::array<Policy, kPrivatePolicyCount> policies{};
+    std::size_t count = 0;
+    each_private_policy([&](Policy policy) { policies.at(count++) = policy; });
+    return policies;
+}();
+inline constexpr auto kPrivatePolicyNames = [] {
+    std::array<const char*, kPrivatePolicyCount> names{};
+    std::size_t count = 0;
+    each_private_policy(
+        [&](Policy policy) { names.at(count++) = Policies::kNames.at(static_cast<std::size_t>(policy)); });
+    return names;
+}();
+
+inline constexpr Key kPolicyKey{.name = "replacement.policy",
+                                .type = KeyType::name,
+                                .otherwise = 0,
+                                .names = kPrivatePolicyNames,
+                                .text = "policy of the private caches"};
 
 }  // namespace s80::model

@@ -1,10 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Size and replacement policy of a tag array in slices.
+// Size and replacement policy of a tag array in slices: the tables [llc] and [directory].
 #pragma once
+#include <array>
+
 #include "cache/geometry.h"
 #include "cache/replacement.h"
 
 namespace s80::model {
+
+/// Size, ways, slices and policy.
+constexpr std::array<Key, 4> sliced_keys(const Key& size, const char* ways, const char* slices,
+                                         const char* replacement) {
+    return {size, Key{.name = ways, .least = 1, .most = kMaxWays, .text = "associativity"},
+            Key{.name = slices,
+                .least = 1,
+                .most = 1024,
+                .otherwise = 1,
+                .text = "slices of equal size; a hash of the line selects one"},
+            Key{.name = replacement,
+                .type = KeyType::name,
+                .otherwise = 0,
+                .names = Policies::kNames,
+                .text = "replacement policy"}};
+}
+inline constexpr std::array kLlcKeys =
+    sliced_keys(Key{.name = "llc.size",
+                    .type = KeyType::size,
+                    .most = 64 * kGiB,
+                    .unit = "bytes",
+                    .text = "of all slices; size / (slices x ways x line_bytes) must be a power of two"},
+                "llc.ways", "llc.slices", "llc.replacement");
+/// A directory with more than 1000 entries for each line of the private caches is never full.
+inline constexpr std::array kDirectoryKeys =
+    sliced_keys(Key{.name = "directory.entries",
+                    .least = 1,
+                    .most = 2 * kGiB,
+                    .most_multiple = 1000,
+                    .text = "of all slices; 1.5x: one and a half times the lines of all private caches"},
+                "directory.ways", "directory.slices", "directory.replacement");
 
 /// Size and associativity of all slices together.
 struct SlicedGeometry {

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "machine/keys.h"
 
-#include <limits>
-#include <utility>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <iomanip>
+#include <sstream>
+#include <type_traits>
 
 #include "base/toml.h"
 #include "base/types.h"
@@ -58,49 +62,136 @@ bool Keys::has_table(const std::string& table) const {
     return first != values_.end() && first->first.starts_with(table + ".");
 }
 
-bool Keys::is_text(const std::string& key) const {
-    const auto found = values_.find(key);
-    return found != values_.end() && std::holds_alternative<std::string>(found->second);
+void Keys::refuse(const Key& key, const std::string& value, const std::string& remedy) const {
+    throw Error(where_ + ": key `" + key.name + "`: `" + value + "` is not allowed; write " + remedy);
 }
 
-template <class T>
-T Keys::need(const std::string& key) const {
-    const auto found = values_.find(key);
-    if (found == values_.end() || !std::holds_alternative<T>(found->second)) {
-        throw Error(where_ + ": the key " + key + " is missing or of the wrong type");
+namespace {
+
+std::string shown(const std::variant<std::monostate, std::int64_t, double, std::string>& value) {
+    std::ostringstream text;
+    if (const auto* const integer = std::get_if<std::int64_t>(&value)) {
+        text << *integer;
+    } else if (const auto* const real = std::get_if<double>(&value)) {
+        text << *real;
+    } else if (const auto* const word = std::get_if<std::string>(&value)) {
+        text << *word;
+    } else {
+        text << "a value of another type";
     }
-    return std::get<T>(found->second);
+    return text.str();
 }
 
-std::string Keys::text(const std::string& key) const {
-    return need<std::string>(key);
+/// A limit as a whole number, if it is one.
+std::string limit(double value) {
+    std::ostringstream text;
+    text << std::setprecision(15) << value;
+    return text.str();
+}
+
+}  // namespace
+
+/// The value in the range of the key. `kind`: what to write if the value has another type.
+template <class T>
+T Keys::ranged(const Key& key, const char* kind) const {
+    const auto found = values_.find(key.name);
+    if (found == values_.end()) {
+        if (!key.otherwise) {
+            throw Error(where_ + ": the key `" + key.name + "` is missing");
+        }
+        return key.standard<T>();
+    }
+    const auto* const exact = std::get_if<T>(&found->second);
+    const auto* const whole = std::get_if<std::int64_t>(&found->second);
+    if (exact == nullptr && (std::is_same_v<T, std::int64_t> || whole == nullptr)) {
+        refuse(key, shown(found->second), kind);
+    }
+    const T value = exact != nullptr ? *exact : static_cast<T>(*whole);
+    const auto number = static_cast<double>(value);
+    check_limits(key, number, shown(found->second));
+    if (key.power_of_two && !std::has_single_bit(static_cast<std::uint64_t>(value))) {
+        throw Error(where_ + ": " + key.name + " = " + shown(found->second) + " must be a power of two");
+    }
+    return value;
+}
+
+void Keys::check_limits(const Key& key, double number, const std::string& value) const {
+    if (!std::isfinite(number)) {
+        refuse(key, value, "a finite number");
+    }
+    if (number < key.least) {
+        refuse(key, value, "a number of at least " + limit(key.least));
+    }
+    if (number > key.most) {
+        refuse(key, value, "a number of at most " + limit(key.most));
+    }
+}
+
+unsigned Keys::number(const Key& key) const {
+    return static_cast<unsigned>(ranged<std::int64_t>(key, "a whole number"));
+}
+
+std::uint64_t Keys::wide(const Key& key) const {
+    return static_cast<std::uint64_t>(ranged<std::int64_t>(key, "a whole number"));
+}
+
+double Keys::real(const Key& key) const {
+    return ranged<double>(key, "a number");
+}
+
+std::uint64_t Keys::multiple(const Key& key, std::uint64_t of) const {
+    const auto found = values_.find(key.name);
+    const auto* const text = found == values_.end() ? nullptr : std::get_if<std::string>(&found->second);
+    if (text == nullptr) {
+        return wide(key);
+    }
+    double factor = 0;
+    const char* const end = text->data() + text->size();
+    const auto [stop, error] = std::from_chars(text->data(), end, factor, std::chars_format::fixed);
+    if (error != std::errc{} || stop + 1 != end || *stop != 'x' || !(factor > 0) ||
+        factor > key.most_multiple) {
+        refuse(key, *text,
+               "a whole number, or a multiple of at most " + limit(key.most_multiple) + " such as 1.5x");
+    }
+    const double number = std::round(factor * static_cast<double>(of));
+    check_limits(key, number, *text);
+    return static_cast<std::uint64_t>(number);
+}
+
+unsigned Keys::choice(const Key& key) const {
+    const auto found = values_.find(key.name);
+    if (found == values_.end() && key.otherwise) {
+        return key.standard<unsigned>();
+    }
+    return position(key, text(key.name), where_);
+}
+
+unsigned position(const Key& key, const std::string& word, const std::string& where) {
+    std::string names;
+    for (unsigned number = 0; number < key.names.size(); ++number) {
+        if (word == key.names[number]) {
+            return number;
+        }
+        names += std::string(number == 0 ? "" : ", ") + key.names[number];
+    }
+    throw Error(where + ": key `" + key.name + "`: `" + word + "` is not one of its values; allowed are " +
+                names);
 }
 
 std::string Keys::text(const std::string& key, const std::string& otherwise) const {
     return values_.contains(key) ? text(key) : otherwise;
 }
 
-double Keys::real(const std::string& key) const {
+std::string Keys::text(const std::string& key) const {
     const auto found = values_.find(key);
-    const bool whole = found != values_.end() && std::holds_alternative<std::int64_t>(found->second);
-    return whole ? static_cast<double>(need<std::int64_t>(key)) : need<double>(key);
-}
-
-unsigned Keys::number(const std::string& key) const {
-    const auto value = need<std::int64_t>(key);
-    if (!std::in_range<unsigned>(value)) {
-        throw Error(where_ + ": " + key + " is " + std::to_string(value) + ", allowed are 0 to " +
-                    std::to_string(std::numeric_limits<unsigned>::max()));
+    if (found == values_.end()) {
+        throw Error(where_ + ": the key `" + key + "` is missing");
     }
-    return static_cast<unsigned>(value);
-}
-
-std::uint64_t Keys::positive(const std::string& key) const {
-    const auto value = need<std::int64_t>(key);
-    if (value <= 0) {
-        throw Error(where_ + ": " + key + " is " + std::to_string(value) + ", it must be positive");
+    if (!std::holds_alternative<std::string>(found->second)) {
+        throw Error(where_ + ": key `" + key + "`: `" + shown(found->second) +
+                    "` is not allowed; write a text in quotes");
     }
-    return static_cast<std::uint64_t>(value);
+    return std::get<std::string>(found->second);
 }
 
 }  // namespace s80::model

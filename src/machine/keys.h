@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The keys of a machine file. Each part of the model reads the keys that it owns.
+// The values of a machine file. Each part of the model declares the keys that it owns (base/key.h) and reads
+// them.
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <string>
 #include <variant>
 
+#include "base/key.h"
 #include "base/types.h"
 
 namespace s80::model {
@@ -24,41 +25,33 @@ public:
     /// Whether the file has the table.
     bool has_table(const std::string& table) const;
 
-    bool is_text(const std::string& key) const;
+    // The value of a declared key, or its default if the file lacks the key. All throw Error with file and
+    // key if the file must have the key and lacks it, or if the value is of the wrong type or out of range.
+    unsigned number(const Key& key) const;
+    std::uint64_t wide(const Key& key) const;  ///< a number or size of more than 32 bits
+    double real(const Key& key) const;
+    /// A number, or a multiple of `of` (Key::most_multiple).
+    std::uint64_t multiple(const Key& key, std::uint64_t of) const;
+    /// The position of the name in the key's list.
+    unsigned choice(const Key& key) const;
 
-    // A key is TABLE.NAME. All throw Error with file and key if it is missing, of the wrong type or out of
-    // range.
+    /// The value of a key without limits.
     std::string text(const std::string& key) const;
     std::string text(const std::string& key, const std::string& otherwise) const;
-    double real(const std::string& key) const;
-    /// At most 32 bits; a larger number is refused instead of cut.
-    unsigned number(const std::string& key) const;
-    /// Of 64 bits, above 0.
-    std::uint64_t positive(const std::string& key) const;
 
 private:
     using Value = std::variant<std::monostate, std::int64_t, double, std::string>;
+    [[noreturn]] void refuse(const Key& key, const std::string& value, const std::string& remedy) const;
     template <class T>
-    T need(const std::string& key) const;
+    T ranged(const Key& key, const char* kind) const;
+    void check_limits(const Key& key, double number, const std::string& value) const;
 
     std::string where_;
     std::map<std::string, Value> values_;
 };
 
-/// The position of the word in a list; `name` gives the name of an element. Throws Error with `where`, the
-/// key and the allowed names if the list does not have it.
-template <class List, class Name = std::identity>
-unsigned position(const List& list, const std::string& word, const std::string& where, const std::string& key,
-                  Name name = {}) {
-    std::string names;
-    for (unsigned number = 0; number < list.size(); ++number) {
-        const std::string one = std::invoke(name, list[number]);
-        if (one == word) {
-            return number;
-        }
-        names += (number == 0 ? "" : ", ") + one;
-    }
-    throw Error(where + ": " + key + " is '" + word + "'; allowed: " + names);
-}
+/// The position of the word in the key's list of names. Throws Error with `where`, the key and the names if
+/// the list does not have it.
+unsigned position(const Key& key, const std::string& word, const std::string& where);
 
 }  // namespace s80::model

@@ -6,66 +6,94 @@
 #include <optional>
 #include <string>
 
+#include "base/core_set.h"
+#include "base/key.h"
 #include "base/types.h"
 #include "cache/geometry.h"
 #include "cache/replacement.h"
 #include "cache/sliced_geometry.h"
+#include "machine/bandwidth.h"
 #include "machine/keys.h"
+#include "machine/latency.h"
+#include "machine/translation.h"
 #include "stats/statistics.h"
 
 namespace s80::model {
 
-struct Latency {  ///< stall cycles beyond the base cycle
-    unsigned l2_hit = 0;
-    unsigned memory = 0;
-    unsigned cache = 0;
-    unsigned upgrade = 0;
-    unsigned llc = 0;  ///< of machines with a last-level cache
-
-    Latency& operator*=(unsigned factor) {
-        for (unsigned* cycles : {&l2_hit, &memory, &cache, &upgrade, &llc}) {
-            *cycles *= factor;
-        }
-        return *this;
-    }
-};
-
-/// A policy of private caches. Throws Error if none has this name; `where` begins the message.
-Policy parse_policy(const std::string& word, const std::string& where);
-
-/// How a data access finds its page after a TLB miss.
-struct Translation {
-    bool hashed = false;                                 ///< false: the guest's own page tables are walked
-    unsigned entries = 1024;                             ///< of the TLB
-    std::uint64_t page_table = std::uint64_t{64} << 20;  ///< bytes of the hashed table
-};
-
-/// Service time of each resource in cycles. 0: unlimited bandwidth.
-struct Bandwidth {
-    unsigned bus = 0;
-    unsigned memory = 0;  ///< service time of one bank
-    unsigned banks = 1;
-};
+inline constexpr Key kProcessorsKey{
+    .name = "processors.count",
+    .least = 1,
+    .most = kWideCores,
+    .text = "hardware threads; a guest boots with as many, and has at most 32"};
+inline constexpr Key kThreadsKey{.name = "processors.threads_per_core",
+                                 .least = 1,
+                                 .most = 32,
+                                 .otherwise = 1,
+                                 .text = "threads that share a core's caches; count must be a multiple"};
+inline constexpr Key kClockHzKey{
+    .name = "processors.clock_hz", .least = 1000, .most = 1e12, .unit = "Hz", .text = "clock rate"};
+inline constexpr Key kLineKey{.name = "line_bytes",
+                              .least = 32,
+                              .most = 1024,
+                              .power_of_two = true,
+                              .unit = "bytes",
+                              .text = "size of a cache line"};
+/// The model stores cycles per instruction in units of 1/256.
+inline constexpr Key kIssueShareKey{
+    .name = "smt.issue_share",
+    .type = KeyType::real,
+    .least = 0.01,
+    .most = 1,
+    .otherwise = 1,
+    .text = "issue slots of a thread while both issue; 1: each issues as if alone"};
+inline constexpr Key kBaseCpiKey{.name = "clock.base_cpi",
+                                 .type = KeyType::real,
+                                 .least = 0.01,
+                                 .most = 1'000'000,
+                                 .otherwise = 1,
+                                 .text = "cycles per instruction without cache stalls"};
+inline constexpr Key kQuantumKey{.name = "clock.quantum_cycles",
+                                 .least = 1,
+                                 .otherwise = 200,
+                                 .unit = "cycles",
+                                 .text = "how far one core may run ahead of the others"};
+inline constexpr Key kFilterKey{
+    .name = "clock.filter_instructions",
+    .least = 1,
+    .otherwise = 1'000,
+    .unit = "instructions",
+    .text = "filter interval: repeated accesses to one line in it count as L1 hits"};
+/// With other lengths, processors that wait for each other wait wrongly: the limits are the lengths that were
+/// compared with the reference order (docs/background/clock.md).
+inline constexpr Key kEpochKey{
+    .name = "clock.epoch_cycles",
+    .least = 5'000,
+    .most = 50'000,
+    .otherwise = 20'000,
+    .unit = "cycles",
+    .text = "length of an epoch, in which each processor executes its share of instructions"};
 
 struct Machine {
     std::string name;
     unsigned processors = 0;  ///< hardware threads of the guest
-    unsigned threads_per_core = 1;
+    unsigned threads_per_core = kThreadsKey.standard<unsigned>();
     std::uint64_t clock_hz = 0;
     unsigned line_bytes = 0;
     CacheGeometry l1i, l1d, l2;
-    std::string l2_inclusion = "inclusive";   ///< organisation of the private caches
-    Policy policy = Policy::lru;              ///< of the private caches
+    std::string l2_inclusion = "inclusive";  ///< organisation of the private caches
+    Policy policy = kPrivatePolicies[kPolicyKey.standard<std::size_t>()];
     std::optional<SlicedGeometry> llc;        ///< the shared last-level cache
     std::optional<SlicedGeometry> directory;  ///< of bounded size; none: it knows every copy
     Latency latency;
     Translation translation;
     Bandwidth bandwidth;
-    double issue_share = 1.0;  ///< issue rate of each of a core's two threads while both issue
-    double base_cpi = 1.0;
-    unsigned quantum_cycles = 200;
-    unsigned filter_instructions = 1'000;  ///< a filter interval (plugin/vcpu.h)
-    unsigned epoch_cycles = 20'000;        ///< simulated cycles of a running processor in an epoch
+    /// Issue rate of each of a core's two threads while both issue.
+    double issue_share = kIssueShareKey.standard<double>();
+    double base_cpi = kBaseCpiKey.standard<double>();
+    unsigned quantum_cycles = kQuantumKey.standard<unsigned>();
+    unsigned filter_instructions = kFilterKey.standard<unsigned>();  ///< a filter interval (plugin/vcpu.h)
+    /// Simulated cycles of a running processor in an epoch.
+    unsigned epoch_cycles = kEpochKey.standard<unsigned>();
 
     Keys keys;  ///< the file, for parts that read keys of their own
 

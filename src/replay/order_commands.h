@@ -44,6 +44,7 @@ void capture_info(const Options& options);  ///< prints a capture's header as JS
 
 // s80-step: plays a totally ordered trace, one access after the other (order_step.cpp).
 void step_order(const Options& options);   ///< prints one JSON line per access
+void print_machine_keys(const Options&);   ///< prints scripts/s80lab/config/machine_keys.json
 void count_order(const Options& options);  ///< prints counts by state (Counts::json)
 void print_vocabulary(const Options&);     ///< prints scripts/s80lab/results/vocabulary.json
 

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "checkpoint/state_file.h"
+#include "memory/machine_keys.h"
 #include "replay/order_commands.h"
 #include "replay/order_count.h"
 #include "replay/order_observe.h"
@@ -121,6 +122,10 @@ void print_vocabulary(const Options&) {
     std::puts(('{' + model::vocabulary(model::Dimensions(0, true), between) +
                ",\"texts\":" + model::label_texts(between) + '}')
                   .c_str());
+}
+
+void print_machine_keys(const Options&) {
+    std::fputs(model::machine_keys_json().c_str(), stdout);
 }
 
 }  // namespace s80::replay

@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
           count_order,
           {"order", "machine", "protocol", "state", "lines", "spare_cores", "spare_sets"}},
          {"vocabulary", print_vocabulary, {}},
+         {"machine-keys", print_machine_keys, {}},
          {"warm", warm_order, {"order", "machine", "protocol", "lines", "out"}},
          {"rebuild", rebuild_order, {"state", "machine", "protocol", "lines", "out", "assumed"}}},
         argc, argv);

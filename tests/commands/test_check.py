@@ -54,8 +54,8 @@ def test_check_gives_the_line_of_each_machine_problem(tmp_path: Path) -> None:
         tmp_path,
         paths.MACHINES / "s80.toml",
         ("line_bytes = 128", 'line_bytes = "wide"'),
-        ("threads_per_core = 1", "thread_per_core = 1"),
-        ('inclusion = "inclusive"', 'inclusion = "inclusiv"'),
+        ("count = 18\n", "count = 18\nthread_per_core = 1\n"),
+        ("ways = 4\n", 'ways = 4\ninclusion = "inclusiv"\n'),
         ("memory = 110\n", ""),
     )
     checked = check_file(path)
@@ -71,14 +71,14 @@ def test_check_gives_the_line_of_each_machine_problem(tmp_path: Path) -> None:
             "key `l2.inclusion`: `inclusiv` is not one of its values; did you mean inclusive? (allowed are "
             "exclusive, exclusive-textbook, inclusive)",
         ),
-        (30, "the key `latency.memory` is missing"),
+        (27, "the key `latency.memory` is missing"),
     ]
 
 
 def test_problem_of_several_keys_has_the_line_of_the_first_key(tmp_path: Path) -> None:
     checked = check_file(changed(tmp_path, paths.MACHINES / "s80.toml", ('size = "8MiB"', 'size = "7MiB"')))
     (problem,) = checked.problems
-    assert problem.line == 23 and problem.text.startswith("l2.size = 7340032 bytes in 4 ways of 128-byte lines makes")
+    assert problem.line == 22 and problem.text.startswith("l2.size = 7340032 bytes in 4 ways of 128-byte lines makes")
 
 
 def test_protocol_that_does_not_exist_is_a_problem_of_a_machine(tmp_path: Path) -> None:

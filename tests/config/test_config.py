@@ -148,8 +148,17 @@ DIRECTORY = {"directory.entries": "1.5x", "directory.ways": 12, "directory.slice
         ({"llc.replacement": "fifo"}, r"llc.replacement.*allowed are lru, plru, random, srrip"),
         ({"directory.entries": 215}, r"directory.entries = 215 is less than one set of 12 ways in each slice"),
         ({"directory.entries": 217}, r"makes 217 lines, which directory.slices = 18 does not divide"),
-        ({"directory.entries": "0x"}, r"`0x` is not a number of entries"),
-        ({"directory.entries": "1.5"}, r"`1.5` is not a number of entries.*such as 1.5x"),
+        ({"directory.entries": "0x"}, r"`0x` is not allowed; write a whole number, or a multiple"),
+        ({"directory.entries": "1.5"}, r"`1.5` is not allowed.*such as 1.5x"),
+        ({"directory.entries": "1001x"}, r"`1001x` is not allowed.*a multiple of at most 1000 such as 1.5x"),
+        ({"directory.entries": 0}, r"key `directory.entries`: `0` is not allowed; write a number of at least 1$"),
+        ({"directory.entries": "1000x", "l2.size": "1GiB"}, r"entries`: `1000x`.*write a number of at most 2147483648"),
+        ({"llc.slices": 1025}, r"key `llc.slices`: `1025` is not allowed; write a number of at most 1024"),
+        (
+            {"replacement.policy": "srrip"},
+            r"replacement.policy`: `srrip` is not one of its values.*lru, plru, random$",
+        ),
+        ({"home.kind": "ring"}, r"key `home.kind`: `ring` is not one of its values; allowed are bus, directory"),
     ],
 )
 def test_unsupported_llc_or_directory_is_refused_with_its_key(settings: dict[str, object], message: str) -> None:
@@ -170,6 +179,13 @@ def test_machine_file_holds_llc_and_directory_only_if_the_machine_has_them() -> 
     assert not any(word in plain.resolved() for word in ("llc", "directory"))
     assert not any("llc" in key or "directory" in key for key in plain.design())
     assert load_machine_text(resolved, "a text").resolved() == resolved
+
+
+def test_machine_file_holds_the_home_only_if_it_names_one() -> None:
+    assert "[home]" not in load_machine("s80").resolved() and "home.kind" not in load_machine("s80").design()
+    for kind in ("bus", "directory"):
+        machine = load_machine("s80", {"home.kind": kind})
+        assert f'[home]\nkind = "{kind}"\n' in machine.resolved() and machine.design()["home.kind"] == kind
 
 
 def test_machine_file_holds_translation_only_if_not_that_of_the_guest() -> None:

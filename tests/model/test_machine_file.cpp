@@ -42,68 +42,65 @@ TEST(MachineFile, Loads) {
     EXPECT_EQ(m.latency.cache, 120U);
 }
 TEST(MachineFile, MissingKey) {
-    EXPECT_EQ(refusal("memory = 110\n", ""), ": the key latency.memory is missing or of the wrong type");
+    EXPECT_EQ(refusal("memory = 110\n", ""), ": the key `latency.memory` is missing");
 }
 TEST(MachineFile, SetsThatAreNoPowerOfTwo) {
     EXPECT_EQ(refusal("size = 8388608", "size = 6291456"),
-              ": l2 of 6291456 bytes, 4 ways and lines of 128 bytes has no power-of-two number of sets");
+              ": l2.size = 6291456 bytes in 4 ways of 128-byte lines makes 12288 sets; the number of sets "
+              "must be a "
+              "power of two");
     EXPECT_EQ(refusal("size = 8388608\nways = 4", "size = 6291456\nways = 3"), "accepted");
 }
 TEST(MachineFile, LineSize) {
-    EXPECT_EQ(refusal("line_bytes = 128", "line_bytes = 96"),
-              ": line_bytes is 96, it must be a power of two from 32 to 1024");
+    EXPECT_EQ(refusal("line_bytes = 128", "line_bytes = 96"), ": line_bytes = 96 must be a power of two");
 }
 TEST(MachineFile, TooManyProcessors) {
-    EXPECT_EQ(refusal("count = 18", "count = 33"), ": processors.count is 33, at most 32 are supported");
+    EXPECT_EQ(refusal("count = 18", "count = 33"), ": processors.count = 33, at most 32 are supported");
     EXPECT_EQ(refusal("count = 18", "count = 32"), "accepted");
 }
 TEST(MachineFile, NumbersThatDoNotFit) {
     EXPECT_EQ(refusal("memory = 110\n", "memory = 4294967296\n"),
-              ": latency.memory is 4294967296, allowed are 0 to 4294967295");
+              ": key `latency.memory`: `4294967296` is not allowed; write a number of at most 4294967295");
     EXPECT_EQ(refusal("memory = 110\n", "memory = -1\n"),
-              ": latency.memory is -1, allowed are 0 to 4294967295");
+              ": key `latency.memory`: `-1` is not allowed; write a number of at least 0");
     EXPECT_EQ(refusal("memory = 110\n", "memory = 4294967295\n"), "accepted");
     EXPECT_EQ(refusal("count = 18", "count = 4294967314"),
-              ": processors.count is 4294967314, allowed are 0 to 4294967295");
+              ": key `processors.count`: `4294967314` is not allowed; write a number of at most 256");
     EXPECT_EQ(refusal("size = 8388608", "size = 137438953472"),
-              ": l2.size is 137438953472 bytes, at most 68719476736 are supported");
+              ": key `l2.size`: `137438953472` is not allowed; write a number of at most 68719476736");
     EXPECT_EQ(refusal("base_cpi = 1.0", "base_cpi = inf"),
-              ": clock_hz, clock.quantum_cycles, clock.filter_instructions, clock.epoch_cycles and "
-              "clock.base_cpi must "
-              "be positive");
-    EXPECT_EQ(refusal("size = 8388608", "size = -8388608"), ": l2.size is -8388608, it must be positive");
+              ": key `clock.base_cpi`: `inf` is not allowed; write a finite number");
+    EXPECT_EQ(refusal("size = 8388608", "size = -8388608"),
+              ": key `l2.size`: `-8388608` is not allowed; write a number of at least 0");
 }
 TEST(MachineFile, LengthOfAnEpoch) {
-    EXPECT_EQ(
-        refusal("epoch_cycles = 20000", "epoch_cycles = 4999"),
-        ": clock.epoch_cycles is 4999, it must be from 5000 to 50000: otherwise processors that wait for "
-        "each other wait wrongly");
-    EXPECT_EQ(
-        refusal("epoch_cycles = 20000", "epoch_cycles = 50001"),
-        ": clock.epoch_cycles is 50001, it must be from 5000 to 50000: otherwise processors that wait for "
-        "each other wait wrongly");
+    EXPECT_EQ(refusal("epoch_cycles = 20000", "epoch_cycles = 4999"),
+              ": key `clock.epoch_cycles`: `4999` is not allowed; write a number of at least 5000");
+    EXPECT_EQ(refusal("epoch_cycles = 20000", "epoch_cycles = 50001"),
+              ": key `clock.epoch_cycles`: `50001` is not allowed; write a number of at most 50000");
     EXPECT_EQ(refusal("epoch_cycles = 20000", "epoch_cycles = 5000"), "accepted");
     EXPECT_EQ(refusal("epoch_cycles = 20000", "epoch_cycles = 50000"), "accepted");
 }
 TEST(MachineFile, ThreadsThatDoNotDivide) {
     EXPECT_EQ(refusal("threads_per_core = 1", "threads_per_core = 4"),
-              ": processors.count must be a multiple of processors.threads_per_core");
+              ": processors.count = 18 must be a multiple of processors.threads_per_core = 4");
 }
 
 TEST(MachineFile, OrganisationOfTheL2) {
     EXPECT_EQ(refused_part("\"inclusive\"", "\"exclusive\""), "accepted");
     EXPECT_EQ(refused_part("\"inclusive\"", "\"loose\""),
-              "l2.inclusion is 'loose'; allowed: inclusive, exclusive, exclusive-textbook");
+              "key `l2.inclusion`: `loose` is not one of its values; allowed are inclusive, exclusive, "
+              "exclusive-textbook");
 }
 
 TEST(MachineFile, UnknownHomeOrPrefetcherIsRefused) {
     const std::string last = "epoch_cycles = 20000\n";
     EXPECT_EQ(refused_part(last, last + "[home]\nkind = \"ring\"\n"),
-              "home.kind is 'ring'; allowed: bus, directory");
+              "key `home.kind`: `ring` is not one of its values; allowed are bus, directory");
     EXPECT_EQ(refused_part(last, last + "[home]\nkind = 3\n"),
-              "the key home.kind is missing or of the wrong type");
+              "key `home.kind`: `3` is not allowed; write a text in quotes");
     EXPECT_EQ(refused_part(last, last + "[prefetcher]\nkind = \"oracle\"\n"),
-              "prefetcher.kind is 'oracle'; allowed: none");
+              "key `prefetcher.kind`: `oracle` is not one of its values; allowed are none");
 }
 
 TEST(MachineFile, Translation) {
@@ -123,12 +120,12 @@ TEST(MachineFile, Translation) {
         return std::string("accepted");
     };
     EXPECT_EQ(refused("\"hashed\"", "\"none\""),
-              "a machine: translation.walks is 'none'; allowed: x86, hashed");
-    EXPECT_EQ(
-        refused("entries = 512", "entries = 2048"),
-        "a machine: translation.entries (at most 1024) and translation.page_table must be powers of two");
-    EXPECT_EQ(refused("entries = 512\n", ""),
-              "a machine: the key translation.entries is missing or of the wrong type");
+              "a machine: key `translation.walks`: `none` is not one of its values; allowed are x86, hashed");
+    EXPECT_EQ(refused("entries = 512", "entries = 2048"),
+              "a machine: key `translation.entries`: `2048` is not allowed; write a number of at most 1024");
+    EXPECT_EQ(refused("entries = 512", "entries = 500"),
+              "a machine: translation.entries = 500 must be a power of two");
+    EXPECT_EQ(refused("entries = 512\n", ""), "accepted");
 }
 
 namespace {
@@ -168,35 +165,48 @@ TEST(MachineFile, LastLevelCacheAndDirectory) {
 }
 
 TEST(MachineFile, LastLevelCachesThatCannotBeBuiltAreRefused) {
-    EXPECT_EQ(refused_llc("slices = 4", "slices = 7"),
-              "a machine: llc.size is 25165824 bytes, which llc.slices = 7 does not divide");
-    EXPECT_EQ(refused_llc("slices = 4", "slices = 0"), "a machine: llc.slices is 0, allowed are 1 to 1024");
+    EXPECT_EQ(
+        refused_llc("slices = 4", "slices = 7"),
+        "a machine: llc.size = 25165824 bytes makes 196608 lines, which llc.slices = 7 does not divide");
+    EXPECT_EQ(refused_llc("slices = 4", "slices = 0"),
+              "a machine: key `llc.slices`: `0` is not allowed; write a number of at least 1");
     EXPECT_EQ(refused_llc("slices = 4", "slices = 3"),
-              "a machine: a slice of llc of 8388608 bytes, 12 ways and lines of 128 bytes has no "
-              "power-of-two number of "
-              "sets");
+              "a machine: llc.size = 25165824 bytes with llc.slices = 3 and 12 ways makes 5461.33 sets in a "
+              "slice; the number of sets must be a power of two");
+    EXPECT_EQ(refused_llc("size = 25165824", "size = 100"),
+              "a machine: llc.size = 100 bytes is not a whole number of 128-byte lines");
     EXPECT_EQ(refused_llc("ways = 12\nslices = 4", "ways = 33\nslices = 4"),
-              "a machine: a slice of llc.ways is 33, allowed are 1 to 32");
+              "a machine: key `llc.ways`: `33` is not allowed; write a number of at most 32");
     EXPECT_EQ(refused_llc("\"srrip\"", "\"fifo\""),
-              "a machine: llc.replacement is 'fifo'; allowed: lru, plru, random, srrip");
-    EXPECT_EQ(refused_llc("llc = 40\n", ""),
-              "a machine: the key latency.llc is missing or of the wrong type");
+              "a machine: key `llc.replacement`: `fifo` is not one of its values; allowed are lru, plru, "
+              "random, srrip");
+    EXPECT_EQ(refused_llc("llc = 40\n", ""), "a machine: the key `latency.llc` is missing");
 }
 
 TEST(MachineFile, DirectoriesThatCannotBeBuiltAreRefused) {
     EXPECT_EQ(refused_llc("\"1.5x\"", "200"),
-              "a machine: directory.entries is 200, less than one set of 12 ways in each of 18 slices");
+              "a machine: directory.entries = 200 is less than one set of 12 ways in each slice "
+              "(directory.slices = 18): make directory larger, or lower ways or slices");
     EXPECT_EQ(refused_llc("\"1.5x\"", "217"),
-              "a machine: directory.entries is 217, which directory.slices = 18 does not divide");
-    for (const char* wrong : {"\"1.5\"", "\"x\"", "\"0x\"", "\"-1x\"", "\"1e9x\"", "\"2xx\""}) {
+              "a machine: directory.entries = 217 makes 217 lines, which directory.slices = 18 does not "
+              "divide");
+    EXPECT_EQ(refused_llc("\"1.5x\"", "0"),
+              "a machine: key `directory.entries`: `0` is not allowed; write a number of at least 1");
+    for (const char* wrong : {"\"1.5\"", "\"x\"", "\"0x\"", "\"-1x\"", "\"1e9x\"", "\"2xx\"", "\"nanx\""}) {
         EXPECT_NE(refused_llc("\"1.5x\"", wrong).find("such as 1.5x"), std::string::npos) << wrong;
     }
+    EXPECT_EQ(
+        refused_llc("\"1.5x\"", "\"0.0000001x\""),
+        "a machine: key `directory.entries`: `0.0000001x` is not allowed; write a number of at least 1");
+    EXPECT_EQ(
+        refused_llc("\"1.5x\"", "\"1001x\""),
+        "a machine: key `directory.entries`: `1001x` is not allowed; write a whole number, or a multiple of "
+        "at most 1000 such as 1.5x");
     EXPECT_EQ(refused_llc("ways = 12\nslices = 18", "ways = 6\nslices = 18"),
-              "a machine: a slice of directory has the replacement policy plru, which needs a power-of-two "
-              "number of "
-              "ways");
+              "a machine: directory.ways = 6 must be a power of two for the replacement policy `plru`");
     EXPECT_EQ(refused_llc("policy = \"lru\"", "policy = \"srrip\""),
-              "a machine: replacement.policy is 'srrip'; allowed: lru, plru, random");
+              "a machine: key `replacement.policy`: `srrip` is not one of its values; allowed are lru, plru, "
+              "random");
 }
 
 TEST(MachineFile, Bandwidth) {
@@ -215,19 +225,17 @@ TEST(MachineFile, Bandwidth) {
         }
         return std::string("accepted");
     };
-    const std::string allowed =
-        "a machine: bandwidth.bus and bandwidth.memory must be at most 1000000 cycles, and bandwidth.banks "
-        "from 1 to "
-        "1024";
+    const auto not_allowed = [](const std::string& key, const std::string& value, const std::string& limit) {
+        return "a machine: key `bandwidth." + key + "`: `" + value +
+               "` is not allowed; write a number of at " + limit;
+    };
     EXPECT_EQ(refused("bus = 10", "bus = 1000000"), "accepted");
-    EXPECT_EQ(refused("bus = 10", "bus = 1000001"), allowed);
-    EXPECT_EQ(refused("memory = 40", "memory = 1000001"), allowed);
-    EXPECT_EQ(refused("banks = 4", "banks = 0"), allowed);
-    EXPECT_EQ(refused("banks = 4", "banks = 1025"), allowed);
-    EXPECT_EQ(refused("memory = 40", "memory = -1"),
-              "a machine: bandwidth.memory is -1, allowed are 0 to 4294967295");
-    EXPECT_EQ(refused("banks = 4\n", ""),
-              "a machine: the key bandwidth.banks is missing or of the wrong type");
+    EXPECT_EQ(refused("bus = 10", "bus = 1000001"), not_allowed("bus", "1000001", "most 1000000"));
+    EXPECT_EQ(refused("memory = 40", "memory = 1000001"), not_allowed("memory", "1000001", "most 1000000"));
+    EXPECT_EQ(refused("banks = 4", "banks = 0"), not_allowed("banks", "0", "least 1"));
+    EXPECT_EQ(refused("banks = 4", "banks = 1025"), not_allowed("banks", "1025", "most 1024"));
+    EXPECT_EQ(refused("memory = 40", "memory = -1"), not_allowed("memory", "-1", "least 0"));
+    EXPECT_EQ(refused("banks = 4\n", ""), "accepted");
 }
 
 }  // namespace s80::model

@@ -161,10 +161,12 @@ TEST(Replacement, AFillIsATouchUnlessThePolicySaysOtherwise) {
 
 TEST(Policy, UnknownNameSaysWhatIsAllowed) {
     try {
-        parse_policy("fifo", "m.toml");
+        position(kPolicyKey, "fifo", "m.toml");
         FAIL();
     } catch (const Error& e) {
-        EXPECT_STREQ(e.what(), "m.toml: replacement.policy is 'fifo'; allowed: lru, plru, random");
+        EXPECT_STREQ(e.what(),
+                     "m.toml: key `replacement.policy`: `fifo` is not one of its values; allowed are lru, "
+                     "plru, random");
     }
 }
 

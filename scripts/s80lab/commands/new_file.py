@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`s80lab machine new`, `experiment new`, `workload new` and `protocol new`: commented files to start from.
+`s80lab machine show`: all values of a machine, in the same form.
 
 A command parses the text that it is going to write and compares the result with the values that the user asked for. It
 writes nothing if they differ.
@@ -29,9 +30,14 @@ from s80lab.base.strict import (
     shown,
     with_bases,
 )
-from s80lab.base.terminal import quoted, say
+from s80lab.base.terminal import plain, quoted, say
 from s80lab.base.toml_lines import set_values, toml_comment
-from s80lab.commands.line.measure import ExperimentNewArguments, MachineNewArguments, WorkloadNewArguments
+from s80lab.commands.line.measure import (
+    ExperimentNewArguments,
+    MachineNewArguments,
+    MachineShowArguments,
+    WorkloadNewArguments,
+)
 from s80lab.commands.line.traces import NewArguments
 from s80lab.config.grid import Grid
 
@@ -84,6 +90,14 @@ def new_machine(args: MachineNewArguments) -> None:
         raise _unwritten(path)
     _write_checked(path, text, "machine")
     say(f"{place}: {args.source} with comments; edit the file, then run `s80lab check {place}`", sys.stdout)
+
+
+def show_machine(args: MachineShowArguments) -> None:
+    """Print all values of a machine."""
+    from s80lab.config.machine import load_machine
+    from s80lab.config.new_files import machine_lines
+
+    print(plain("\n".join(machine_lines(load_machine(args.name, parse_settings(args.settings or []))))))
 
 
 def new_experiment(args: ExperimentNewArguments) -> None:

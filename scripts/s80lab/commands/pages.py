@@ -17,6 +17,7 @@ from s80lab.base.strict import shown
 from s80lab.base.terminal import plain
 from s80lab.capture.error import TABLE
 from s80lab.commands import claims, metrics
+from s80lab.config import machine_page
 from s80lab.config.experiment import load_experiment
 from s80lab.config.grid import Grid
 from s80lab.config.reproduce import load_figures
@@ -96,6 +97,8 @@ def write_tracked() -> Iterator[Path]:
         yield target
     yield claims.write_page()
     yield metrics.write_page()
+    write_file(machine_page.PAGE, machine_page.machine_page())
+    yield machine_page.PAGE
     yield from protocols.write_pages()
     yield protocols.write_record()
 

@@ -5,178 +5,194 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, create_model, model_validator
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.numbers import COUNTED
-from s80lab.base.strict import Size, Strict, find_or_file, load, parse_toml, read_toml, resolve, shortened
+from s80lab.base.strict import (
+    M,
+    Size,
+    Strict,
+    find_or_file,
+    load,
+    parse_toml,
+    read_toml,
+    resolve,
+    shortened,
+    size_text,
+)
 
 GIB = 1 << 30
-# What the model is made for (src/base/core_set.h, types.h, replacement.h, machine.cpp).
-PROCESSORS, L1_WAYS, WAYS, CACHE_BYTES, LINE_BYTES = 256, 16, 32, 64 * GIB, (32, 1024)
 GUEST_PROCESSORS = 32  # of a guest in QEMU, with the plugin
-TLB_ENTRIES = 1024
-SERVICE, BANKS = 1_000_000, 1024
 LARGEST_CLOCK_SHIFT = 10  # as in src/plugin/arguments.cpp
-# The model stores cycles per instruction in units of 1/256 (src/timing/merger.cpp).
-LEAST_CPI, MOST_CPI = 0.01, 1_000_000
-LEAST_HZ, MOST_HZ = 1_000, 10**12
-SLICES, COVERAGE = 1024, 1000
-Cycles = Annotated[int, Field(ge=0, le=COUNTED)]
+
+KEYS_FILE = Path(__file__).with_name("machine_keys.json")
+"""The keys of the model, as the parts of the model declare them: the output of `build/bin/s80-step machine-keys`."""
+TABLES: Mapping[str, Mapping[str, Any]] = {
+    table["table"]: table for table in json.loads(KEYS_FILE.read_text(encoding="utf-8"))
+}
+KEYS: Mapping[str, Mapping[str, Any]] = {
+    f"{name}.{key['name']}".removeprefix("."): key for name, table in TABLES.items() for key in table["keys"]
+}
+OPTIONAL = tuple(name for name, table in TABLES.items() if table["optional"])
+"""Tables that a resolved file has only if a value differs from its default."""
+OPTIONAL_KEYS = tuple(key for key, declared in KEYS.items() if declared.get("optional"))
+"""Such keys of other tables."""
 
 
-def _entries(value: object) -> int | str:
-    """Entries of a directory: a number, or a text such as `1.5x`."""
-    text = str(value)
-    if re.fullmatch(r"[0-9]{1,12}", text) and not isinstance(value, bool) and int(text) > 0:
-        return int(text)
-    if re.fullmatch(r"[0-9]{1,4}(\.[0-9]{1,6})?x", text) and 0 < float(text[:-1]) <= COVERAGE:
-        return text
-    raise ValueError(
-        f"`{shortened(text)}` is not a number of entries: write a number, or a multiple of the lines in the private "
-        "caches such as 1.5x"
+def limits(key: str) -> tuple[int, int]:
+    """The least and the largest value of a number in a machine file."""
+    return KEYS[key]["least"], KEYS[key]["most"]
+
+
+def allowed_values(key: str) -> str:
+    """The values that a key may have, for people."""
+    declared = KEYS[key]
+    if declared["type"] == "name":
+        return ", ".join(declared["names"])
+    size = size_text if declared["type"] == "size" else str
+    least, most = (size(number) for number in limits(key))
+    several = "a power of two, " if declared.get("power_of_two") else ""
+    multiple = (
+        f", or a multiple of at most {declared['most_multiple']} such as 1.5x" if "most_multiple" in declared else ""
     )
+    return several + (f"at least {least}" if declared["most"] == COUNTED else f"{least} to {most}") + multiple
 
 
+def _multiple(key: Mapping[str, Any]) -> Any:
+    """The type of a key whose value is a number or a multiple such as `1.5x`, for pydantic."""
+
+    def parse(value: object) -> int | str:
+        text = str(value)
+        if re.fullmatch(r"-?[0-9]{1,18}", text) and not isinstance(value, bool):
+            if fault := _limit_fault(key, int(text), text):
+                raise ValueError(fault)
+            return int(text)
+        if re.fullmatch(r"[0-9]{1,4}(\.[0-9]{1,6})?x", text) and 0 < float(text[:-1]) <= key["most_multiple"]:
+            return text
+        raise ValueError(
+            f"`{shortened(text)}` is not allowed; write a whole number, or a multiple of at most "
+            f"{key['most_multiple']} such as 1.5x"
+        )
+
+    return Annotated[int | str, BeforeValidator(parse)]
+
+
+def _limit_fault(key: Mapping[str, Any], number: int, text: str) -> str:
+    """What is wrong with a number that is not between the limits of the key. text: the number as the user wrote it."""
+    if number < key["least"]:
+        return f"`{text}` is not allowed; write a number of at least {key['least']}"
+    return f"`{text}` is not allowed; write a number of at most {key['most']}" if number > key["most"] else ""
+
+
+def _field(key: Mapping[str, Any]) -> Any:
+    """Type and default of a declared key, for pydantic. An optional key without a default may be None."""
+    kind = {"number": int, "size": int, "real": float, "name": str}[key["type"]]
+    number: Any = Size if key["type"] == "size" else kind
+    if key["type"] == "name":
+        allowed: Any = Literal[tuple(key["names"])]
+    elif "most_multiple" in key:
+        allowed = _multiple(key)
+    else:
+        allowed = Annotated[number, Field(ge=kind(key["least"]), le=kind(key["most"]))]
+    if "default" in key:
+        return allowed, kind(key["default"])
+    return (allowed | None, None) if key.get("optional") else (allowed, ...)
+
+
+def _declared(table: str) -> Callable[[type[M]], type[M]]:
+    """Completes a model of a table: all declared keys become its fields, with types, limits and defaults. The class
+    names those keys that Python uses, for type checks."""
+
+    def complete(model: type[M]) -> type[M]:
+        fields = {key["name"]: _field(key) for key in TABLES[table]["keys"]}
+        return create_model(model.__name__, __base__=model, __module__=__name__, **fields)
+
+    return complete
+
+
+@_declared("processors")
 class Processors(Strict):
     """Number, threads per core and clock rate of the processors."""
 
-    count: int = Field(ge=1, le=PROCESSORS)
-    threads_per_core: int = Field(1, ge=1, le=GUEST_PROCESSORS)
-    clock_hz: int = Field(ge=LEAST_HZ, le=MOST_HZ)
+    count: int
+    threads_per_core: int
+    clock_hz: int
 
 
+@_declared("l1d")
 class Cache(Strict):
     """Size and associativity of one cache."""
 
-    size: Annotated[Size, Field(le=CACHE_BYTES)]
-    ways: int = Field(ge=1, le=L1_WAYS)
+    size: int
+    ways: int
 
 
-class L2(Cache):
-    """The L2 of a core.
+@_declared("l2")
+class L2(Strict):
+    """The L2 of a core."""
 
-    inclusion: whether the L2 includes or excludes the blocks of the L1s. `exclusive`: in the order of gem5's
-        MOESI_hammer, the victim of the L1 enters the L2 before the L2 is searched. `exclusive-textbook`: the L2 is
-        searched first, and the block changes places with the victim.
-    """
-
-    ways: int = Field(ge=1, le=WAYS)
-    inclusion: Literal["inclusive", "exclusive", "exclusive-textbook"] = "inclusive"
+    size: int
+    ways: int
+    inclusion: str
 
 
+@_declared("replacement")
 class Replacement(Strict):
     """The replacement policy of all caches."""
 
-    policy: Literal["lru", "plru", "random"] = "lru"
+    policy: str
 
 
-class Llc(Strict):
-    """The shared last-level cache (LLC). The protocol's [home] says which lines it keeps.
-
-    size: of all slices together. A hash of the line selects the slice (src/cache/sliced_cache.h).
-    ways: of each set of a slice. The number of sets of a slice is a power of two.
-    """
-
-    size: Annotated[Size, Field(le=CACHE_BYTES)]
-    ways: int = Field(ge=1, le=WAYS)
-    slices: int = Field(1, ge=1, le=SLICES)
-    replacement: Literal["lru", "plru", "random", "srrip"] = "lru"
-
-
-class Directory(Strict):
-    """A directory with a bounded number of entries, one for each line that private caches may hold.
-
-    entries: a number, or a multiple of the lines in the private caches such as "1.5x".
-    ways, slices: as of the LLC.
-    """
-
-    entries: Annotated[int | str, BeforeValidator(_entries)]
-    ways: int = Field(ge=1, le=WAYS)
-    slices: int = Field(1, ge=1, le=SLICES)
-    replacement: Literal["lru", "plru", "random", "srrip"] = "lru"
-
-
+@_declared("latency")
 class Latency(Strict):
-    """Stall cycles of an access, by what serviced it. An L1 hit does not stall. llc: of machines with [llc] only."""
+    """Stall cycles of an access, by what serviced it. llc: of machines with [llc]."""
 
-    l2_hit: Cycles
-    memory: Cycles
-    cache: Cycles
-    upgrade: Cycles
-    llc: Cycles | None = None
+    l2_hit: int
+    memory: int
+    cache: int
+    upgrade: int
+    llc: int | None
 
 
+@_declared("clock")
 class Clock(Strict):
-    """The timing of instructions and of the timing merger.
+    """The timing of instructions and of the timing merger."""
 
-    base_cpi: cycles per instruction without cache stalls.
-    quantum_cycles: the cycles by which one core may run ahead of the others.
-    filter_instructions: the filter interval, within which repeated accesses of a processor to one line count as L1
-        hits.
-    epoch_cycles: the simulated cycles of an epoch. A running processor executes in it what it can in these cycles. With
-        shorter or longer epochs than allowed, processors that wait for each other wait wrongly
-        (docs/background/clock.md).
-    """
-
-    base_cpi: float = Field(1.0, ge=LEAST_CPI, le=MOST_CPI)
-    quantum_cycles: int = Field(200, ge=1, le=COUNTED)
-    filter_instructions: int = Field(1_000, ge=1, le=COUNTED)
-    epoch_cycles: int = Field(20_000, ge=5_000, le=50_000)
+    base_cpi: float
+    quantum_cycles: int
+    filter_instructions: int
+    epoch_cycles: int
 
 
+@_declared("translation")
 class Translation(Strict):
-    """Address translation of data accesses that miss in the TLB.
+    """Address translation of data accesses that miss in the TLB."""
 
-    walks: the kind of page table walk. `x86` loads the entries of the guest's own page tables; the TLB is flushed when
-        the address space changes. `hashed` reads a table outside the guest's memory, as PowerPC processors do: the hash
-        of address space and page selects one group of eight entries (128 bytes). Entries of other address spaces stay
-        in the TLB.
-    entries: number of TLB entries (direct mapped, pages of 4 KB).
-    page_table: size of the hashed table in bytes.
-    """
-
-    walks: Literal["x86", "hashed"] = "x86"
-    entries: int = Field(TLB_ENTRIES, ge=16, le=TLB_ENTRIES)
-    page_table: Annotated[Size, Field(ge=1 << 16, le=4 * GIB)] = 64 << 20
-
-    @model_validator(mode="after")
-    def _powers_of_two(self) -> Self:
-        for key, value in (("entries", self.entries), ("page_table", self.page_table)):
-            if value & (value - 1):
-                raise ValueError(f"translation.{key} = {value} must be a power of two")
-        return self
+    walks: str
+    entries: int
+    page_table: int
 
 
+@_declared("bandwidth")
 class Bandwidth(Strict):
-    """Service time of each resource in cycles. Requests that arrive while a resource is busy queue up.
+    """Service time of each resource in cycles."""
 
-    A service time of 0 means unlimited bandwidth. A processor waits for its own requests, not for writebacks.
-
-    bus: service time of each miss, upgrade and writeback of an evicted block.
-    memory: service time of each line that is read from memory or written to it.
-    banks: number of memory banks; the line number selects the bank.
-    """
-
-    bus: int = Field(0, ge=0, le=SERVICE)
-    memory: int = Field(0, ge=0, le=SERVICE)
-    banks: int = Field(1, ge=1, le=BANKS)
+    bus: int
+    memory: int
+    banks: int
 
 
+@_declared("smt")
 class Smt(Strict):
-    """Issue slots of a core with two threads, which share the core's caches and issue slots. Stalls overlap.
+    """Issue slots of a core with two threads."""
 
-    issue_share: share of the issue slots of each thread while both issue (neither sleeps nor stalls). An instruction
-        then takes base_cpi / issue_share cycles. 1: each thread issues as if alone; 0.5: each thread has every second
-        slot of a core that issues one instruction at a time.
-    """
-
-    issue_share: float = Field(1.0, ge=LEAST_CPI, le=1)
+    issue_share: float
 
 
 class GuestPart(Strict):
@@ -193,32 +209,38 @@ class GuestPart(Strict):
     load_processors: int = Field(0, ge=0, le=GUEST_PROCESSORS)
 
 
-class Machine(Strict):
-    """A machine. provenance: for dotted keys, whether the value is `stated: ` by a source or `assumed: `."""
+class MachineBase(Strict):
+    """What Python uses of a machine, and the keys of Python alone.
+
+    provenance: for dotted keys, whether the value is `stated: ` by a source or `assumed: `.
+    """
 
     name: str
     description: str
     protocol: str
-    line_bytes: int = Field(ge=LINE_BYTES[0], le=LINE_BYTES[1])
+    line_bytes: int
     processors: Processors
     l1i: Cache
     l1d: Cache
     l2: L2
-    replacement: Replacement = Replacement()
+    replacement: Replacement
     latency: Latency
-    clock: Clock = Clock()
-    translation: Translation = Translation()
-    bandwidth: Bandwidth = Bandwidth()
-    smt: Smt = Smt()
-    llc: Llc | None = None
-    directory: Directory | None = None
+    clock: Clock
+    translation: Translation
+    bandwidth: Bandwidth
+    smt: Smt
+    # Of machines that have them:
+    llc: Any
+    directory: Any
     guest: GuestPart
     provenance: dict[str, str] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _geometry(self) -> Self:
-        if self.line_bytes & (self.line_bytes - 1):
-            raise ValueError(f"line_bytes = {self.line_bytes} must be a power of two")
+        values = _flat(self.model_dump(exclude={"provenance"}))
+        for key, declared in KEYS.items():
+            if declared.get("power_of_two") and values[key] & (values[key] - 1):
+                raise ValueError(f"{key} = {values[key]} must be a power of two")
         if self.processors.count % self.processors.threads_per_core:
             raise ValueError(
                 f"processors.count = {self.processors.count} must be a multiple of processors.threads_per_core = "
@@ -268,20 +290,43 @@ class Machine(Strict):
                 raise ValueError(
                     f"llc.size = {self.llc.size} bytes is not a whole number of {self.line_bytes}-byte lines"
                 )
-            _check_slices("llc", f"size = {self.llc.size} bytes", lines, self.llc)
+            self._check_slices("llc", f"size = {self.llc.size} bytes", lines)
         if self.directory is not None:
-            entries = self.directory_entries
-            _check_slices("directory", f"entries = {self.directory.entries}", entries, self.directory)
+            self._check_slices("directory", f"entries = {self.directory.entries}", self.directory_entries)
+
+    def _check_slices(self, name: str, size: str, lines: int) -> None:
+        """ValueError unless the lines make a power-of-two number of sets in each slice."""
+        part = getattr(self, name)
+        if lines < part.slices * part.ways:
+            raise ValueError(
+                f"{name}.{size} is less than one set of {part.ways} ways in each slice ({name}.slices = "
+                f"{part.slices}): make {name} larger, or lower ways or slices"
+            )
+        each, rest = divmod(lines, part.slices)
+        if rest:
+            raise ValueError(f"{name}.{size} makes {lines} lines, which {name}.slices = {part.slices} does not divide")
+        sets, rest = divmod(each, part.ways)
+        if rest or sets & (sets - 1):
+            raise ValueError(
+                f"{name}.{size} with {name}.slices = {part.slices} and {part.ways} ways makes "
+                f"{each / part.ways:g} sets in a slice; the number of sets must be a power of two"
+            )
+        if part.replacement == "plru" and part.ways & (part.ways - 1):
+            raise ValueError(f"{name}.ways = {part.ways} must be a power of two for the replacement policy `plru`")
 
     @property
     def directory_entries(self) -> int:
-        """The entries of the directory as a number; 0: the directory knows every copy."""
-        entries = self.directory.entries if self.directory else 0
+        """The entries of the directory as a number; 0: the directory knows every copy. ValueError if that is not a
+        number that the key may have."""
+        entries: int | str = self.directory.entries if self.directory else 0
         if isinstance(entries, int):
             return entries
         private = self.l2.size + (0 if self.l2.inclusion == "inclusive" else self.l1i.size + self.l1d.size)
         cores = self.processors.count // self.processors.threads_per_core
-        return round(float(entries[:-1]) * (cores * (private // self.line_bytes)))
+        number = round(float(entries[:-1]) * (cores * (private // self.line_bytes)))
+        if fault := _limit_fault(KEYS["directory.entries"], number, entries):
+            raise ValueError(f"key `directory.entries`: {fault}")
+        return number
 
     @model_validator(mode="after")
     def _provenance(self) -> Self:
@@ -323,26 +368,53 @@ class Machine(Strict):
                 lines += ["", f"[{table}]"] + [f"{key} = {_toml(value)}" for key, value in values.items()]
         return "\n".join(lines) + "\n"
 
+    def uses(self, table: str) -> bool:
+        """Whether the machine has the optional table, and a value of the table differs from its default."""
+        return bool(getattr(self, table) != type(self).model_fields[table].default)
+
     def _dump(self, without: set[str]) -> dict[str, Any]:
-        """The values without `without` and without unused tables: translation, bandwidth, smt, llc, directory,
-        latency.llc and load_processors appear only if they differ from their defaults."""
-        unused = {name for name in _UNUSED if getattr(self, name) == Machine.model_fields[name].default}
-        dump = self.model_dump(exclude=without | unused)
-        if self.latency.llc is None:
-            del dump["latency"]["llc"]
+        """The values without `without` and without unused tables: optional tables, optional keys and load_processors
+        appear only if they differ from their defaults."""
+        dump = self.model_dump(exclude=without | {name for name in OPTIONAL if not self.uses(name)})
+        for key in OPTIONAL_KEYS:
+            table, _, name = key.partition(".")
+            if name in dump.get(table, {}) and dump[table][name] == KEYS[key].get("default"):
+                del dump[table][name]
         if "guest" in dump and not self.guest.load_processors:
             del dump["guest"]["load_processors"]
         return dump
 
 
-# Tables that a machine file may lack: with defaults, and in all.
-_OPTIONAL = {"translation": Translation(), "bandwidth": Bandwidth(), "smt": Smt()}
-_UNUSED = (*_OPTIONAL, "llc", "directory")
+def _table(name: str) -> Any:
+    """Type and default of a table of a machine, for pydantic. Python need not name a table that it does not use."""
+    known: Any = MachineBase.model_fields.get(name)
+    named = known is not None and known.annotation is not Any
+    model = known.annotation if named else _declared(name)(create_model(name.title(), __base__=Strict))
+    if all("default" in key or key.get("optional") for key in TABLES[name]["keys"]):
+        return model, model()
+    return (model | None, None) if TABLES[name]["optional"] else (model, ...)
+
+
+if TYPE_CHECKING:
+
+    class Machine(MachineBase):
+        """A machine with all declared keys."""
+else:
+    Machine = create_model(
+        "Machine",
+        __base__=MachineBase,
+        line_bytes=_field(KEYS["line_bytes"]),
+        **{name: _table(name) for name in TABLES if name},
+    )
 
 
 def default_tables() -> dict[str, Any]:
-    """The values of the tables that a machine file may lack, by dotted keys."""
-    return _flat({name: table.model_dump() for name, table in _OPTIONAL.items()})
+    """The values of the tables and keys that a resolved file may lack, by dotted keys. Keys without a default are
+    not among them."""
+    tables = {name: Machine.model_fields[name].default for name in OPTIONAL}
+    known = _flat({name: table.model_dump() for name, table in tables.items() if table is not None})
+    known |= {key: KEYS[key].get("default") for key in OPTIONAL_KEYS}
+    return {key: value for key, value in known.items() if value is not None}
 
 
 def clock_shift(base_cpi: float, clock_hz: int) -> int:
@@ -355,26 +427,6 @@ def clock_shift(base_cpi: float, clock_hz: int) -> int:
     while base_cpi * 1e9 * 2**shift < clock_hz:
         shift += 1
     return shift
-
-
-def _check_slices(name: str, size: str, lines: int, part: Llc | Directory) -> None:
-    """ValueError unless the lines make a power-of-two number of sets in each slice."""
-    if lines < part.slices * part.ways:
-        raise ValueError(
-            f"{name}.{size} is less than one set of {part.ways} ways in each slice ({name}.slices = "
-            f"{part.slices}): make {name} larger, or lower ways or slices"
-        )
-    each, rest = divmod(lines, part.slices)
-    if rest:
-        raise ValueError(f"{name}.{size} makes {lines} lines, which {name}.slices = {part.slices} does not divide")
-    sets, rest = divmod(each, part.ways)
-    if rest or sets & (sets - 1):
-        raise ValueError(
-            f"{name}.{size} with {name}.slices = {part.slices} and {part.ways} ways makes {each / part.ways:g} sets in "
-            "a slice; the number of sets must be a power of two"
-        )
-    if part.replacement == "plru" and part.ways & (part.ways - 1):
-        raise ValueError(f"{name}.ways = {part.ways} must be a power of two for the replacement policy `plru`")
 
 
 def _toml(value: object) -> str:
@@ -401,7 +453,7 @@ def load_guest_machine(name: str, overrides: Mapping[str, object] | None = None)
         raise UserError(
             f"{name}: key `processors.count`: `{machine.processors.count}` is not allowed for a guest; "
             f"write a number of at most {GUEST_PROCESSORS}. "
-            f"Traces and captures play on machines with up to {PROCESSORS} processors"
+            f"Traces and captures play on machines with up to {limits('processors.count')[1]} processors"
         )
     return machine
 

@@ -4,7 +4,6 @@ machine, made from an existing machine and changed values."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,16 @@ from s80lab.base.suggest import names
 from s80lab.base.toml_lines import toml_comment, toml_key, toml_keys, toml_value
 from s80lab.config.experiment import Experiment, load_experiment
 from s80lab.config.grid import Grid, is_number
-from s80lab.config.machine import Directory, Llc, Machine, default_tables, load_machine, with_inclusion
+from s80lab.config.machine import (
+    KEYS,
+    OPTIONAL,
+    TABLES,
+    Machine,
+    allowed_values,
+    default_tables,
+    load_machine,
+    with_inclusion,
+)
 
 _KEYS = {
     "machine": "a name in configs/machines",
@@ -149,16 +157,24 @@ def _typed(values: Sequence[str]) -> list[object]:
     return [int(value) for value in values] if whole else list(values)
 
 
-TEMPLATE = Path(__file__).with_name("templates") / "machine.toml"
-"""Each `@` stands for the value of the key. Tables that the machine does not use become comments."""
-_OPTIONAL = ("translation", "bandwidth", "smt", "llc", "directory")
-_EXAMPLES = {
-    **{f"llc.{key}": value for key, value in Llc(size=8 << 20, ways=16).model_dump().items()},
-    **{f"directory.{key}": value for key, value in Directory(entries="1.5x", ways=12).model_dump().items()},
-    "latency.llc": 40,
+_OF_PYTHON = {
+    "name": "the name of this file without .toml",
+    "description": "",
+    "protocol": "usual coherence protocol: a name in configs/protocols (`s80lab list protocols`)",
+    "guest": "the machine that the guest's kernel sees; a change needs another boot",
+    "guest.cpu": "processor type of QEMU",
+    "guest.kernel_args": "command line of the kernel",
+    "guest.load_processors": "last processors, which run only the load generator; 0: it shares the processors",
+    "provenance": "`stated: ` by a source, or `assumed: ` with the reason",
 }
-"""Values of keys that have no defaults because most machines lack them."""
-_SIZES = (".size", ".page_table")
+"""Comments of keys and tables that the model does not have."""
+_MACHINE_HEAD = """\
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A machine, made from `{source}`. docs/guides/extending.md explains the file. After a change, run
+#     s80lab check {file}
+# Sizes are bytes, or "128KiB", "8MiB". [provenance] states where each value comes from.
+"""
+_SIZES = tuple(key for key, declared in KEYS.items() if declared["type"] == "size")
 
 
 def new_machine(name: str, source: str, overrides: Mapping[str, object]) -> Machine:
@@ -185,31 +201,36 @@ def new_machine(name: str, source: str, overrides: Mapping[str, object]) -> Mach
 def machine_text(machine: Machine, file: str, source: str) -> str:
     """The content of the machine's file. file: its path; source: the machine that it is made from; both for the
     comments."""
-    values = {
-        **default_tables(),
-        **_EXAMPLES,
-        **(own := _values(machine)),
-        "name": machine.name,
-        "description": machine.description,
-    }
-    unused = {table for table in _OPTIONAL if getattr(machine, table) == Machine.model_fields[table].default}
-    comments = {"@FROM@": toml_comment(source), "@FILE@": toml_comment(file)}
-    lines = []
+    head = _MACHINE_HEAD.format(source=toml_comment(source), file=toml_comment(file))
+    provenance = [f"{toml_key(key)} = {toml_value(text)}" for key, text in machine.provenance.items()]
+    return head + "\n".join([*machine_lines(machine), "", _commented("[provenance]", "provenance"), *provenance]) + "\n"
+
+
+def machine_lines(machine: Machine) -> Iterator[str]:
+    """All values of a machine, a line each with a comment. Tables that the machine does not use are comments, and so
+    are keys without a value."""
+    values = {**default_tables(), **_values(machine), "name": machine.name, "description": machine.description}
     table = ""
-    for line in TEMPLATE.read_text(encoding="utf-8").splitlines():
-        if line.startswith("#"):
-            lines.append(re.sub("@[A-Z]+@", lambda found: comments[found[0]], line))
-            continue
-        if header := re.match(r"\[(\w+)\]", line):
-            table = f"{header[1]}."
-        if found := re.match(r"(\w+) = @( *)(.*)", line):
-            key, blanks, comment = found.groups()
-            value = _shown(f"{table}{key}", values[f"{table}{key}"])
-            line = f"{key} = {value}" + (f"{blanks[len(value) - 1 :] or '  '}{comment}" if comment else "")
-        absent = found is not None and f"{table}{found[1]}" in _EXAMPLES and f"{table}{found[1]}" not in own
-        lines.append(f"# {line}" if line and (table[:-1] in unused or absent) else line)
-    lines += [f"{toml_key(key)} = {toml_value(text)}" for key, text in machine.provenance.items()]
-    return "\n".join(lines) + "\n"
+    for key in dict.fromkeys(("name", "description", "protocol", *KEYS, *values)):
+        unused = (now := key.rpartition(".")[0]) in OPTIONAL and not machine.uses(now)
+        if now != table:
+            table = now
+            yield ""
+            yield ("# " if unused else "") + _commented(f"[{table}]", table)
+        known = values.get(key, KEYS.get(key, {}).get("default"))
+        value = "..." if known is None else _shown(key, known)
+        yield ("# " if unused or key not in values else "") + _commented(f"{key.rpartition('.')[2]} = {value}", key)
+
+
+def _commented(line: str, key: str) -> str:
+    """A line with the meaning of its key or table."""
+    if key in KEYS:
+        declared = KEYS[key]
+        unit = f"{declared['unit']}, " if declared["unit"] and declared["type"] != "size" else ""
+        comment = f"{declared['text']} ({unit}{allowed_values(key)})"
+    else:
+        comment = TABLES[key]["text"] if key in TABLES else _OF_PYTHON[key]
+    return f"{line:<23} # {comment}" if comment else line
 
 
 def _protocol(name: object) -> Path:
@@ -233,7 +254,7 @@ def _values(machine: Machine) -> dict[str, Any]:
 
 
 def _shown(key: str, value: object) -> str:
-    return toml_value(size_text(int(str(value))) if key.endswith(_SIZES) else value)
+    return toml_value(size_text(int(str(value))) if key in _SIZES else value)
 
 
 def _provenance(name: str, base: Machine, machine: Machine) -> dict[str, str]:

@@ -24,7 +24,7 @@ from s80lab.config.experiment import (
     load_scale,
 )
 from s80lab.config.grid import Grid
-from s80lab.config.machine import Bandwidth, Machine, Smt, Translation, load_machine
+from s80lab.config.machine import Machine, load_machine
 from s80lab.config.server import load_server
 from s80lab.config.workload import job_text
 from s80lab.experiment.checkpoint import Keys, Wanted
@@ -243,17 +243,17 @@ def gem5_design(
     of_ruby = {key.removeprefix(RUBY): value for key, value in settings.items() if key.startswith(RUBY)}
     of_machine = {key: value for key, value in settings.items() if not key.startswith(RUBY)}
     machine = load_machine(machine_name, {**of_machine, "l2.inclusion": "exclusive"})
-    if machine.translation != Translation():
+    if machine.uses("translation"):
         raise UserError(
             "[translation] cannot be set for gem5, whose processors walk the guest's own page tables: remove "
             "it from the machine file"
         )
-    if machine.bandwidth != Bandwidth():
+    if machine.uses("bandwidth"):
         raise UserError(
             "[bandwidth] cannot be set for gem5, whose network and memory model their own queues: remove it "
             "from the machine file"
         )
-    if machine.smt != Smt():
+    if machine.uses("smt"):
         raise UserError(
             "[smt] cannot be set for gem5, whose TimingSimpleCPU has one thread per core: remove it from the "
             "machine file"

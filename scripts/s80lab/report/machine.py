@@ -10,8 +10,9 @@ from typing import Any
 
 from s80lab.analysis.groups import NO_WORKLOAD, Group
 from s80lab.base.format import ABSENT
-from s80lab.config.differences import NAMES, differences
+from s80lab.config.differences import NAMES, differences, value_text
 from s80lab.config.differences import values as values_of_run
+from s80lab.config.machine import default_tables
 from s80lab.report.tables import Cell, Row, Table
 
 MARK = "≠ "
@@ -50,7 +51,10 @@ def table_of_machines(runs: Sequence[tuple[str, Mapping[str, Any]]]) -> Table:
 def _values(manifest: Mapping[str, Any]) -> dict[str, str]:
     """Everything that can differ; of an imported trace only what belongs to the machine."""
     unknown = set(NAMES) - {"machine", "protocol"} if manifest["workload"] == NO_WORKLOAD else set()
-    return {key: value for key, value in values_of_run(manifest).items() if key not in unknown}
+    known = {key: value for key, value in values_of_run(manifest).items() if key not in unknown}
+    if not manifest.get("design"):
+        return known
+    return known | {key: value_text(key, value) for key, value in default_tables().items() if key not in known}
 
 
 _COLUMNS = ("busy", "L2 MPKI", "share of the L2 misses", "share of the lines supplied")

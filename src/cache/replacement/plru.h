@@ -13,7 +13,7 @@ struct Plru {
     static constexpr bool kForeseeable = true;
 
     static constexpr const char* objection(unsigned ways) {
-        return std::has_single_bit(ways) ? nullptr : "needs a power-of-two number of ways";
+        return std::has_single_bit(ways) ? nullptr : "must be a power of two";
     }
     static constexpr unsigned bits(unsigned ways) { return ways; }
 

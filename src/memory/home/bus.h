@@ -10,6 +10,7 @@ namespace s80::model {
 class BusHome final : public Home {
 public:
     static constexpr const char* kName = "bus";
+    static constexpr std::span<const Key> kKeys{};
 
     /// Throws Error if the protocol needs more than a bus, or the machine has too many cores for the flag.
     explicit BusHome(const HomeParts& parts);

@@ -25,6 +25,7 @@ namespace s80::model {
 class DirectoryHome final : public Home {
 public:
     static constexpr const char* kName = "directory";
+    static constexpr std::span<const Key> kKeys{};
 
     /// Throws Error if machine and protocol do not fit.
     explicit DirectoryHome(const HomeParts& parts);

@@ -123,6 +123,9 @@ private:
     void supplied(Reply& reply, Outcome& outcome, Bus bus, State state) const;
 };
 
+/// The machine keys of the table [home]: of the choice, and of each home (`kKeys`).
+std::vector<Key> home_keys();
+
 /// The home that the machine file names (`home.kind`); else the bus if it does all that machine and protocol
 /// need, or the directory. Throws Error if it cannot be built.
 std::unique_ptr<Home> make_home(const HomeParts& parts);

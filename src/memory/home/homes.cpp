@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The list of homes.
 #include <array>
-#include <string>
+#include <span>
 
 #include "memory/home/bus.h"
 #include "memory/home/directory.h"
@@ -11,30 +11,39 @@ namespace s80::model {
 namespace {
 
 using Make = std::unique_ptr<Home> (*)(const HomeParts& parts);
-struct HomeKind {
-    const char* name;
-    Make make;
-};
 
-template <class One>
-constexpr HomeKind home_kind() {
-    return {One::kName,
-            [](const HomeParts& parts) -> std::unique_ptr<Home> { return std::make_unique<One>(parts); }};
-}
-
-constexpr std::array kHomes{
-    home_kind<BusHome>(),
-    home_kind<DirectoryHome>(),
+template <class... Homes>
+struct HomeList {
+    static constexpr std::array kNames{Homes::kName...};
+    static constexpr std::array<Make, sizeof...(Homes)> kMake{
+        [](const HomeParts& parts) -> std::unique_ptr<Home> { return std::make_unique<Homes>(parts); }...};
+    static constexpr std::array<std::span<const Key>, sizeof...(Homes)> kKeys{Homes::kKeys...};
 };
+using Homes = HomeList<BusHome, DirectoryHome>;
+
+constexpr Key kKind{.name = "home.kind",
+                    .type = KeyType::name,
+                    .names = Homes::kNames,
+                    .optional = true,
+                    .text =
+                        "what orders the requests for a line; absent: the bus if it does all that machine "
+                        "and protocol need, else the directory"};
 
 }  // namespace
 
+std::vector<Key> home_keys() {
+    std::vector<Key> keys{kKind};
+    for (const std::span<const Key> own : Homes::kKeys) {
+        keys.insert(keys.end(), own.begin(), own.end());
+    }
+    return keys;
+}
+
 std::unique_ptr<Home> make_home(const HomeParts& parts) {
-    const Keys& keys = parts.machine.keys;
     const Machine& machine = parts.machine;
     const bool bus = !machine.llc && !machine.directory && parts.protocol.bus_suffices();
-    const std::string wanted = keys.text("home.kind", bus ? BusHome::kName : DirectoryHome::kName);
-    return kHomes[position(kHomes, wanted, keys.where(), "home.kind", &HomeKind::name)].make(parts);
+    const std::string wanted = machine.keys.text(kKind.name, bus ? BusHome::kName : DirectoryHome::kName);
+    return Homes::kMake[position(kKind, wanted, machine.keys.where())](parts);
 }
 
 }  // namespace s80::model

@@ -26,6 +26,9 @@ public:
     [[nodiscard]] virtual bool set_state(std::span<const std::uint64_t> words) { return words.empty(); }
 };
 
+/// The machine keys of the table [prefetcher].
+std::span<const Key> prefetcher_keys();
+
 /// The prefetcher that the machine file names (`prefetcher.kind`); none if it names none. Throws Error if the
 /// prefetcher does not exist.
 std::unique_ptr<Prefetcher> make_prefetcher(const Machine& machine);

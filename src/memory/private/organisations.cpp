@@ -4,7 +4,7 @@
 namespace s80::model {
 
 unsigned organisation_number(const Machine& machine) {
-    return position(Organisations::kNames, machine.l2_inclusion, machine.keys.where(), "l2.inclusion");
+    return position(kInclusionKey, machine.l2_inclusion, machine.keys.where());
 }
 
 std::unique_ptr<PrivateCaches> make_private_caches(const Machine& machine, const PrivateParts& parts) {

@@ -28,4 +28,13 @@ struct OrganisationList {
 /// State files have the position in this list: append new ones.
 using Organisations = OrganisationList<Inclusive, Exclusive<MoveOrder::gem5>, Exclusive<MoveOrder::textbook>>;
 
+inline constexpr Key kInclusionKey{
+    .name = "l2.inclusion",
+    .type = KeyType::name,
+    .otherwise = 0,
+    .names = Organisations::kNames,
+    .text =
+        "of the L1s; exclusive: in the order of gem5's MOESI_hammer; exclusive-textbook: the L2 is "
+        "searched before it takes the victim"};
+
 }  // namespace s80::model

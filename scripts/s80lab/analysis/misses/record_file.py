@@ -22,7 +22,7 @@ from s80lab.base.files import open_regular
 from s80lab.base.strict import Strict
 from s80lab.base.terminal import counted
 from s80lab.base.vocabulary import LABELS
-from s80lab.config.machine import GUEST_PROCESSORS, LINE_BYTES
+from s80lab.config.machine import GUEST_PROCESSORS, limits
 
 LARGEST_PID = (1 << 31) - 1
 _LENGTH = struct.Struct("<Q")
@@ -43,7 +43,7 @@ _LABELS = {
 class Description(Strict):
     """The JSON text at the end of a file."""
 
-    line_bytes: int = Field(ge=LINE_BYTES[0], le=LINE_BYTES[1])
+    line_bytes: int = Field(ge=limits("line_bytes")[0], le=limits("line_bytes")[1])
     cores: int = Field(ge=1, le=GUEST_PROCESSORS)
     labels: dict[str, list[str]]
 

@@ -167,7 +167,7 @@ class CheckArguments:
     as_json: AsJson = False
 
 
-SECTION.group("machine", "Create machine files.")
+SECTION.group("machine", "Create and show machine files.")
 
 
 @SECTION.command(
@@ -188,6 +188,36 @@ class MachineNewArguments:
     settings: list[str] | None = option(
         None,
         "Value of the new machine, e.g. l2.size=4MiB. May be repeated.",
+        "--set",
+        metavar="KEY=VALUE",
+        autocompletion=complete.machine_settings,
+    )
+
+
+@SECTION.command(
+    "machine show",
+    "new_file:show_machine",
+    "s80lab machine show s80",
+    "s80lab machine show s80 --set l2.size=1MiB",
+)
+@dataclass(frozen=True)
+class MachineShowArguments:
+    """Print all values of a machine, also those that its file leaves to the defaults.
+
+    The output is a machine file with a comment for each key. Tables that the machine does not use are comments.
+    """
+
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="MACHINE",
+            help="A name in configs/machines, or the path of a .toml file.",
+            autocompletion=complete.machines,
+        ),
+    ]
+    settings: list[str] | None = option(
+        None,
+        "Value that replaces the file's, e.g. l2.size=4MiB. May be repeated.",
         "--set",
         metavar="KEY=VALUE",
         autocompletion=complete.machine_settings,

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The declaration of a key of machine files. The part of the model that uses the key declares it, and
+// memory/machine_keys.cpp lists the declarations. Python validates machine files by the same declarations
+// (scripts/s80lab/config/machine_keys.json).
+#pragma once
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+
+namespace s80::model {
+
+enum class KeyType : std::uint8_t {
+    number,  ///< a whole number
+    size,    ///< bytes; in a machine file of the user also a text such as "8MiB"
+    real,
+    name,  ///< one of the names; the default is the number of the name
+};
+
+struct Key {
+    const char* name;  ///< TABLE.KEY
+    KeyType type = KeyType::number;
+    double least = 0;
+    double most = std::numeric_limits<std::uint32_t>::max();
+    /// Above 0: a text such as "1.5x" is a value, too. `text` says of what it is a multiple.
+    double most_multiple = 0;
+    std::optional<double> otherwise = {};  ///< default; none: each file must have the key, unless optional
+    std::span<const char* const> names = {};
+    bool power_of_two = false;
+    bool optional = false;  ///< resolved files lack the key if it has its default, or has none and is not set
+    const char* unit = "";
+    const char* text = "";  ///< meaning, for users: one line
+
+    /// The default as a value of the member that holds the key's value.
+    template <class T>
+    constexpr T standard() const {
+        return static_cast<T>(*otherwise);
+    }
+};
+
+inline constexpr double kGiB = 1 << 30;
+
+}  // namespace s80::model

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The table [latency]. Only topology.h and the parser of machine files know it.
+#pragma once
+#include <array>
+
+#include "base/key.h"
+#include "machine/keys.h"
+
+namespace s80::model {
+
+struct Latency {  ///< stall cycles beyond the base cycle
+    unsigned l2_hit = 0;
+    unsigned memory = 0;
+    unsigned cache = 0;
+    unsigned upgrade = 0;
+    unsigned llc = 0;  ///< of machines with a last-level cache
+
+    static constexpr std::array kKeys{
+        Key{.name = "latency.l2_hit", .unit = "cycles", .text = "an access that the L2 services"},
+        Key{.name = "latency.memory", .unit = "cycles", .text = "a miss that memory services"},
+        Key{.name = "latency.cache", .unit = "cycles", .text = "a cache-to-cache transfer"},
+        Key{.name = "latency.upgrade", .unit = "cycles", .text = "a bus request for write permission only"},
+        Key{.name = "latency.llc", .optional = true, .unit = "cycles", .text = "a miss that [llc] services"},
+    };
+    static Latency read(const Keys& keys) {
+        Latency read{keys.number(kKeys[0]), keys.number(kKeys[1]), keys.number(kKeys[2]),
+                     keys.number(kKeys[3])};
+        if (keys.has_table("llc")) {
+            read.llc = keys.number(kKeys[4]);
+        }
+        return read;
+    }
+
+    Latency& operator*=(unsigned factor) {
+        for (unsigned* cycles : {&l2_hit, &memory, &cache, &upgrade, &llc}) {
+            *cycles *= factor;
+        }
+        return *this;
+    }
+};
+
+}  // namespace s80::model
