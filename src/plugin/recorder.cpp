@@ -48,10 +48,11 @@ void Recorder::start_model() {
         state = restore(model::load_state(arguments_.state_in, playing_->hierarchy, playing_->merger));
     }
     start_playing(lines);
-    epochs_.emplace(machine_, model::TimeRules::of_recorder(machine_), vcpus_.vcpus(), *playing_->pipeline,
-                    page_, qemu_->time, qemu_->round, lines, static_cast<unsigned>(arguments_.clock_shift),
-                    Schedule(arguments_.skip, arguments_.measure, arguments_.sampling_interval, arguments_.growth),
-                    state);
+    epochs_.emplace(
+        machine_, model::TimeRules::of_recorder(machine_), vcpus_.vcpus(), *playing_->pipeline, page_,
+        qemu_->time, qemu_->round, lines, static_cast<unsigned>(arguments_.clock_shift),
+        Schedule(arguments_.skip, arguments_.measure, arguments_.sampling_interval, arguments_.growth),
+        state);
     epochs_->bound_slices(arguments_.slice);
     MissNotes* const taken = notes() ? &*misses_ : nullptr;
     memory_.emplace(machine_, ram_, vcpus_.vcpus(), *epochs_, taken);
