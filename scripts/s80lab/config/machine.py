@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
@@ -14,18 +14,7 @@ from pydantic import BeforeValidator, Field, create_model, model_validator
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.numbers import COUNTED
-from s80lab.base.strict import (
-    M,
-    Size,
-    Strict,
-    find_or_file,
-    load,
-    parse_toml,
-    read_toml,
-    resolve,
-    shortened,
-    size_text,
-)
+from s80lab.base.strict import Size, Strict, find_or_file, load, parse_toml, read_toml, resolve, shortened, size_text
 
 GIB = 1 << 30
 GUEST_PROCESSORS = 32  # of a guest in QEMU, with the plugin
@@ -105,96 +94,6 @@ def _field(key: Mapping[str, Any]) -> Any:
     return (allowed | None, None) if key.get("optional") else (allowed, ...)
 
 
-def _declared(table: str) -> Callable[[type[M]], type[M]]:
-    """Completes a model of a table: all declared keys become its fields, with types, limits and defaults. The class
-    names those keys that Python uses, for type checks."""
-
-    def complete(model: type[M]) -> type[M]:
-        fields = {key["name"]: _field(key) for key in TABLES[table]["keys"]}
-        return create_model(model.__name__, __base__=model, __module__=__name__, **fields)
-
-    return complete
-
-
-@_declared("processors")
-class Processors(Strict):
-    """Number, threads per core and clock rate of the processors."""
-
-    count: int
-    threads_per_core: int
-    clock_hz: int
-
-
-@_declared("l1d")
-class Cache(Strict):
-    """Size and associativity of one cache."""
-
-    size: int
-    ways: int
-
-
-@_declared("l2")
-class L2(Strict):
-    """The L2 of a core."""
-
-    size: int
-    ways: int
-    inclusion: str
-
-
-@_declared("replacement")
-class Replacement(Strict):
-    """The replacement policy of all caches."""
-
-    policy: str
-
-
-@_declared("latency")
-class Latency(Strict):
-    """Stall cycles of an access, by what serviced it. llc: of machines with [llc]."""
-
-    l2_hit: int
-    memory: int
-    cache: int
-    upgrade: int
-    llc: int | None
-
-
-@_declared("clock")
-class Clock(Strict):
-    """The timing of instructions and of the timing merger."""
-
-    base_cpi: float
-    quantum_cycles: int
-    filter_instructions: int
-    epoch_cycles: int
-
-
-@_declared("translation")
-class Translation(Strict):
-    """Address translation of data accesses that miss in the TLB."""
-
-    walks: str
-    entries: int
-    page_table: int
-
-
-@_declared("bandwidth")
-class Bandwidth(Strict):
-    """Service time of each resource in cycles."""
-
-    bus: int
-    memory: int
-    banks: int
-
-
-@_declared("smt")
-class Smt(Strict):
-    """Issue slots of a core with two threads."""
-
-    issue_share: float
-
-
 class GuestPart(Strict):
     """The machine as the guest sees it. A change needs a new ready checkpoint.
 
@@ -219,17 +118,17 @@ class MachineBase(Strict):
     description: str
     protocol: str
     line_bytes: int
-    processors: Processors
-    l1i: Cache
-    l1d: Cache
-    l2: L2
-    replacement: Replacement
-    latency: Latency
-    clock: Clock
-    translation: Translation
-    bandwidth: Bandwidth
-    smt: Smt
-    # Of machines that have them:
+    # Models of the tables, with the declared keys; llc and directory: None if the machine has none.
+    processors: Any
+    l1i: Any
+    l1d: Any
+    l2: Any
+    replacement: Any
+    latency: Any
+    clock: Any
+    translation: Any
+    bandwidth: Any
+    smt: Any
     llc: Any
     directory: Any
     guest: GuestPart
@@ -239,8 +138,8 @@ class MachineBase(Strict):
     def _geometry(self) -> Self:
         values = _flat(self.model_dump(exclude={"provenance"}))
         for key, declared in KEYS.items():
-            if declared.get("power_of_two") and values[key] & (values[key] - 1):
-                raise ValueError(f"{key} = {values[key]} must be a power of two")
+            if declared.get("power_of_two") and (value := values.get(key, 1)) & (value - 1):
+                raise ValueError(f"{key} = {value} must be a power of two")
         if self.processors.count % self.processors.threads_per_core:
             raise ValueError(
                 f"processors.count = {self.processors.count} must be a multiple of processors.threads_per_core = "
@@ -323,7 +222,7 @@ class MachineBase(Strict):
             return entries
         private = self.l2.size + (0 if self.l2.inclusion == "inclusive" else self.l1i.size + self.l1d.size)
         cores = self.processors.count // self.processors.threads_per_core
-        number = round(float(entries[:-1]) * (cores * (private // self.line_bytes)))
+        number: int = round(float(entries[:-1]) * (cores * (private // self.line_bytes)))
         if fault := _limit_fault(KEYS["directory.entries"], number, entries):
             raise ValueError(f"key `directory.entries`: {fault}")
         return number
@@ -386,10 +285,9 @@ class MachineBase(Strict):
 
 
 def _table(name: str) -> Any:
-    """Type and default of a table of a machine, for pydantic. Python need not name a table that it does not use."""
-    known: Any = MachineBase.model_fields.get(name)
-    named = known is not None and known.annotation is not Any
-    model = known.annotation if named else _declared(name)(create_model(name.title(), __base__=Strict))
+    """Type and default of a table of a machine, for pydantic. The default is None if the machine may lack the table."""
+    fields = {key["name"]: _field(key) for key in TABLES[name]["keys"]}
+    model = create_model(name.title(), __base__=Strict, **fields)
     if all("default" in key or key.get("optional") for key in TABLES[name]["keys"]):
         return model, model()
     return (model | None, None) if TABLES[name]["optional"] else (model, ...)

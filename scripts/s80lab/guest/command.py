@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from s80lab.config.experiment import Scale
-from s80lab.config.machine import Machine, Processors
+from s80lab.config.machine import Machine
 
 RAM_FILE = "ram.img"
 CONSOLE = "console.log"
@@ -101,7 +101,7 @@ def guest_options(boot: Bootable) -> list[str]:
         # One instruction is one nanosecond of virtual time, which the plugin corrects to simulated time; idle time is
         # jumped over instead of slept.
         *("-icount", "shift=0,sleep=off"),
-        *("-smp", _topology(boot.machine.processors), "-cpu", boot.machine.guest.cpu),
+        *("-smp", _topology(boot.machine), "-cpu", boot.machine.guest.cpu),
         *("-m", str(boot.memory() >> 20)),
         *("-machine", "pc,hpet=off,memory-backend=ram0"),
         *("-rtc", "base=2026-01-01T00:00:00,clock=vm", "-seed", str(boot.number)),
@@ -133,9 +133,9 @@ def arguments(boot: Bootable, session: Session) -> list[str]:
     return options
 
 
-def _topology(processors: Processors) -> str:
+def _topology(machine: Machine) -> str:
     """One socket for each core, so that no two cores appear to share a cache."""
-    threads = processors.threads_per_core
+    processors, threads = machine.processors, machine.processors.threads_per_core
     return f"{processors.count},sockets={processors.count // threads},cores=1,threads={threads}"
 
 

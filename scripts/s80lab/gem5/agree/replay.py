@@ -40,8 +40,9 @@ def spacing_ps(machine: Machine) -> int:
     """Time within which an access, its eviction and its writeback have ended: ten times the longest path, at least 1
     us."""
     latency = machine.latency
-    cycles = latency.l2_hit + latency.memory + latency.cache + latency.upgrade
-    return max(10**6, 10 * cycles * 10**12 // machine.processors.clock_hz)
+    cycles: int = latency.l2_hit + latency.memory + latency.cache + latency.upgrade
+    clock_hz: int = machine.processors.clock_hz
+    return max(10**6, 10 * cycles * 10**12 // clock_hz)
 
 
 def spaced(order: Order, machine: Machine) -> Order:
