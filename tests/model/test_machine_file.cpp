@@ -44,6 +44,13 @@ TEST(MachineFile, Loads) {
 TEST(MachineFile, MissingKey) {
     EXPECT_EQ(refusal("memory = 110\n", ""), ": the key `latency.memory` is missing");
 }
+TEST(MachineFile, MissingKeyWithADefaultHasIt) {
+    const std::string shorter = test::replaced(
+        test::replaced(test::kResolvedS80, "quantum_cycles = 200\n", ""), "policy = \"lru\"\n", "");
+    const Machine m = Machine::parse(shorter, "a machine");
+    EXPECT_EQ(m.quantum_cycles, 200U);
+    EXPECT_EQ(m.policy, Policy::lru);
+}
 TEST(MachineFile, SetsThatAreNoPowerOfTwo) {
     EXPECT_EQ(refusal("size = 8388608", "size = 6291456"),
               ": l2.size = 6291456 bytes in 4 ways of 128-byte lines makes 12288 sets; the number of sets "
