@@ -136,7 +136,7 @@ class DmaController(controller("DMA")):
 @dataclass(frozen=True)
 class Spares:
     """Additional cores without processors, with direct-mapped caches of a few sets. They help to load warm caches
-    (src/replay/warm_plan.h)."""
+    (src/warm/plan.h)."""
 
     cores: int = 0
     sets: int = 2
