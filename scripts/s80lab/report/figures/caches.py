@@ -15,6 +15,7 @@ from s80lab.results import paper
 SERVICES = {
     "l2": "L2 hit",
     "cache": "another cache",
+    "llc": "last-level cache",
     "issue": "wait for the core's other thread",
     "order": "wait for another processor",
 }
