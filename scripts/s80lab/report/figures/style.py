@@ -32,7 +32,6 @@ COLOURS = {
     "O": "#d9922e",
     "E": "#2f7ca8",
     "S": "#5d9e6f",
-    "llc": "#7b5ea7",
     "base": "#a9b1b9",
     "l2": "#5d9e6f",
     "cache": "#d9922e",
