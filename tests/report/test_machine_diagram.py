@@ -33,6 +33,8 @@ RATES = {
     "miss_source.all.O": 0.0531,
     "miss_source.all.E": 0.0688,
     "miss_source.all.S": 0.0969,
+    "miss_source.all.llc": 0.1234,
+    "after_recall_share.llc": 0.0211,
     "traffic_pki.fills": 0.478,
     "traffic_pki.writebacks": 0.075,
     "traffic_pki.upgrades": 0.125,
@@ -67,6 +69,13 @@ def test_diagram_of_s80_has_sizes_and_rates() -> None:
         ("p4-2ghz-clients", ["2 cores", "1 core for the load generator alone"], []),
         ("classroom", ["4 cores", "L1I 128 bytes", "direct-mapped", "L2 256 bytes"], []),
         ("e6500", ["22 cores", "336 MHz", "L2 4 MiB", "direct-mapped, inclusive"], []),
+        (
+            "server-16",
+            ["home, mesi-llc", "LLC 24 MiB", "12-way, 16 slices", "12.3% of the misses", "22 cycles"],
+            ["bus, mesi-llc"],
+        ),
+        ("server-16", ["2.1% of the misses after a recall"], []),
+        ("s80", [], ["12.3% of the misses"]),
         ("z900-lpar2", ["L1I 256 KiB", "8-way, inclusive", "60 cycles"], []),
     ],
 )

@@ -68,6 +68,10 @@ def machine_drawing(title: str, design: Mapping[str, Any], rate: Rate, load_proc
     centre = (_WIDTH - 2 * _CARD) / 2
     drawing.path(f"M{centre:g} {bottom:g}v{2 * _PAD}")
     bottom = _box(drawing, 0, bottom + 2 * _PAD, _WIDTH - 2 * _CARD, _bus_lines(design, rate))
+    if "llc.size" in design:
+        drawing.path(f"M{centre:g} {bottom:g}v{2 * _PAD}")
+        lines = _llc_lines(design, rate)
+        bottom = _box(drawing, 0, bottom + 2 * _PAD, _WIDTH - 2 * _CARD, lines, bar=COLOURS["llc"])
     _draw_suppliers(drawing, bottom, design, rate, cores)
     return drawing
 
@@ -114,10 +118,23 @@ def _bus_lines(design: Mapping[str, Any], rate: Rate) -> Lines:
         f"{name} {value:.3f}" for key, name in counts.items() if (value := rate(f"traffic_pki.{key}")) is not None
     )
     return [
-        (f"bus, {design['protocol']}", busy if service else "unlimited bandwidth"),
+        (
+            f"{'home' if 'llc.size' in design else 'bus'}, {design['protocol']}",
+            busy if service else "unlimited bandwidth",
+        ),
         *([("per 1000 instructions:", ""), (traffic, "")] if traffic else []),
         (f"upgrade: {design['latency.upgrade']} cycles", f"{service} cycles per request" if service else ""),
         *([("mean wait of a request", wait)] if (wait := _value("{:.1f} cycles", rate("queue_wait.bus"))) else []),
+    ]
+
+
+def _llc_lines(design: Mapping[str, Any], rate: Rate) -> Lines:
+    slices = counted(int(design["llc.slices"]), "slice")
+    recalled = _value("{:.1%} of the misses after a recall", rate("after_recall_share.llc"))
+    return [
+        (f"LLC {_size(design, 'llc')}", _value("{:.1%} of the misses", rate("miss_source.all.llc"))),
+        (f"{_ways(design, 'llc')}, {slices}", f"{design['latency.llc']} cycles"),
+        (recalled, ""),
     ]
 
 
