@@ -32,6 +32,14 @@ from s80lab.experiment.plan import Options, Plan
 FEWEST_PAIRS = 10
 CONFIDENCE = 0.95
 TARGETS = ("s80lab", "s80-replay")
+NEW_NAMES = {
+    "src/plugin/arguments.cpp": {'{"window", ': '{"sampling_interval", '},
+    "src/observe/snapshot.cpp": {
+        'return "window";': 'return "sampling_interval";',
+        r"{\"schema\":1,\"cores\"": r"{\"schema\":2,\"cores\"",
+    },
+}
+"""Texts of the sources before schema 2 of snapshots, and those since, by file."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +84,18 @@ def extract(commit: str, folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     subprocess.run(["tar", "-x", "-m", "-C", folder], input=archive.stdout, check=True)
+    use_new_names(folder)
     stamp.write_bytes(named.stdout)
+
+
+def use_new_names(source: Path) -> None:
+    """Let the programs of a commit before schema 2 read and write the names of schema 2, so that both sides have one
+    command line and one output."""
+    for name, texts in NEW_NAMES.items():
+        content = (path := source / name).read_text()
+        for old, new in texts.items():
+            content = content.replace(old, new)
+        path.write_text(content)
 
 
 def both_sides(parser: argparse.ArgumentParser, commit: str) -> tuple[Side, Side]:

@@ -6,8 +6,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.bench.against import compare, extract, interval
+from tests.bench.against import NEW_NAMES, compare, extract, interval, use_new_names
 
+from s80lab.base import paths
 from s80lab.base.errors import UserError
 
 
@@ -37,3 +38,18 @@ def test_unknown_commit_is_refused_and_keeps_the_folder(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="BASE=nothing is not a commit of this repository"):
         extract("nothing", tmp_path)
     assert (tmp_path / "kept").exists()
+
+
+def test_base_before_schema_2_gets_the_words_of_todays_sources(tmp_path: Path) -> None:
+    """Turn today's sources back: the new names must stand in them once, or the compiled base would keep an old one."""
+    for name, texts in NEW_NAMES.items():
+        content = today = (paths.ROOT / name).read_text()
+        for old, new in texts.items():
+            assert content.count(new) == 1
+            content = content.replace(new, old)
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+        assert content != today
+    use_new_names(tmp_path)
+    for name in NEW_NAMES:
+        assert (tmp_path / name).read_text() == (paths.ROOT / name).read_text()
