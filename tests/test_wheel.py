@@ -124,7 +124,7 @@ def on_any_system(installed: Installed, tmp_path_factory: pytest.TempPathFactory
 
 
 def test_wheel_proves_all_shipped_protocols(installed: Installed) -> None:
-    assert installed.call("protocol", "check", "--all").count(": proven for 3 caches") == 8
+    assert installed.call("protocol", "check", "--all").count(": proven for 3 caches") == 12
 
 
 def test_wheel_steps_through_a_teaching_trace(installed: Installed) -> None:

@@ -42,7 +42,7 @@ def rows(lab: Lab) -> dict[str, list[Any]]:
 
 def _rows(database: sqlite3.Connection, table: str) -> list[Any]:
     names = [row[1] for row in database.execute(f"PRAGMA table_info({table})")]
-    wanted = [name for name in names if not (table == "run" and name in HOSTS)]
+    wanted = [f'"{name}"' for name in names if not (table == "run" and name in HOSTS)]
     return sorted(database.execute(f"SELECT {', '.join(wanted)} FROM {table}").fetchall(), key=repr)
 
 

@@ -21,7 +21,7 @@ MAKERS = {
     *("batch", "bench", "capture", "checkpoint build", "collect", "image build", "image symbols", "init"),
     *("reference keep", "reference show"),
     *(f"{store} {verb}" for store in ("checkpoint", "captures") for verb in ("export", "import", "prune", "remove")),
-    *("protocol docs", "trace export", "trace import"),
+    *("machine show", "protocol docs", "trace export", "trace import"),
     *(f"{kind} new" for kind in ("experiment", "machine", "protocol", "workload")),
 }
 TRACE = paths.ROOT / "docs" / "traces" / "migratory.trace"
@@ -57,7 +57,7 @@ def test_report_json_has_groups_and_estimates(measured: Lab, made_runs: Path) ->
         "half_width": pytest.approx(expected.half_width),
         "n": 3,
     }
-    assert len(told["groups"][0]["not_a_result"]) == 3 and told["groups"][1]["not_a_result"] == {}
+    assert len(told["groups"][0]["invalid"]) == 3 and told["groups"][1]["invalid"] == {}
     assert [Path(page).is_file() for page in told["reports"]] == [True]
 
 

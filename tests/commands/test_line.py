@@ -142,7 +142,7 @@ def test_commands_for_maintainers_are_not_listed(empty: Lab) -> None:
         ("s80lab r", {"run", "report", "replay", "reproduce", "reference"}),
         ("s80lab trace ", {"step", "export", "import", "info"}),
         ("s80lab run imap", {"imapb", "imape"}),
-        ("s80lab run imapb --protocol me", {"mesi", "mesif"}),
+        ("s80lab run imapb --protocol me", {"mesi", "mesif", "mesi-llc", "mesif-snoop-filter"}),
         ("s80lab run imapb --machine p4", {"p4-2ghz", "p4-2ghz-clients"}),
         ("s80lab run imapb --scale s", {"small", "sixteenth"}),
         ("s80lab run imapb --server ngi", {"nginx"}),

@@ -145,7 +145,7 @@ def test_new_names_exist_and_old_names_do_not() -> None:
         ("measure", "run", ["measure", "imapb"]),
         ("stepping", "step", ["trace", "stepping"]),
         ("--computer", "--machine", ["run", "imapb", "--computer", "s80"]),
-        ("llc", "l2", ["run", "imapb", "--list", "--set", "llc.size=1MiB"]),
+        ("l3", "l2", ["run", "imapb", "--list", "--set", "l3.size=1MiB"]),
         ("capacity", "size", ["run", "imapb", "--list", "--set", "l2.capacity=1MiB"]),
         ("browsing", "imapb", ["run", "browsing"]),
         ("starfire", "s80", ["run", "imapb", "--machine", "starfire"]),

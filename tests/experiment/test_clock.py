@@ -84,7 +84,7 @@ def tiny_plan(latency_factor: int) -> Plan:
     """The tiny experiment on its machine with every latency multiplied."""
     qemu = find_qemu()
     latency = plan("imapb", Options(scale="tiny"), qemu).machine.latency
-    settings = {f"latency.{key}": latency_factor * cycles for key, cycles in latency}
+    settings = {f"latency.{key}": latency_factor * cycles for key, cycles in latency if cycles}
     return plan("imapb", Options(scale="tiny", settings=settings), qemu)
 
 

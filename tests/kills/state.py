@@ -114,6 +114,8 @@ def database_rows(database: Path) -> dict[str, str]:
         tables = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         found: dict[str, list[str]] = {row["id"]: [] for row in connection.execute("SELECT id FROM run")}
         for table in sorted(tables):
+            if table == "statistic":  # the names of the statistics that the runs have counted
+                continue
             for row in map(dict, connection.execute(f"SELECT * FROM {table}")):
                 run = row["id" if table == "run" else "run"]
                 values = {key: value for key, value in row.items() if key not in HOST_TIMES}

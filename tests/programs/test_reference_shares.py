@@ -12,6 +12,7 @@ from tests.programs.reference_shares import (
     ATTRIBUTED,
     DEFAULT,
     FROM_O,
+    NAMES,
     ORDERS,
     OTHER_PATH,
     REFERENCE,
@@ -29,7 +30,6 @@ from s80lab.commands.pipeline import make_plans
 from s80lab.experiment import checkpoint
 from s80lab.experiment.plan import Options
 from s80lab.results.metrics.derive import compute
-from s80lab.results.metrics.sampling import NAMES
 from s80lab.results.run_folder import RunFolder
 
 MEMORY = "miss_source.all.memory"

@@ -10,14 +10,15 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash, sparse_hash, value_hash
 from s80lab.base.progress import WAITING, Job
+from s80lab.base.renamed import VERDICTS
 from s80lab.base.stage import staged, workplace
 from s80lab.base.staging import exclusive, lockable, staging
 from s80lab.base.store import FileRecord, Store, StoredManifest, Verdict, check_files, now
@@ -69,7 +70,7 @@ READ_FILES: dict[tuple[Engine, Stage], tuple[str, ...]] = {
 class WarmupRecord(Strict):
     """The end of a warm-up; see results.metrics.warmup.WarmUp."""
 
-    verdict: Literal["steady", "not steady"]
+    verdict: Annotated[Literal["steady", "not steady"], BeforeValidator(lambda word: VERDICTS.get(word, word))]
     reasons: tuple[str, ...] = ()
     instructions: int
     drift_points: dict[str, float | None]

@@ -22,7 +22,7 @@ def run_record(run: Run) -> dict[str, Any]:
         "varied": varied(run.manifest),
         "differences": dict(run.differences),
         "warm": run.warm,
-        "not_a_result": list(run.reasons),
+        "invalid": list(run.reasons),
         "metrics": dict(run.metrics),
     }
 
@@ -44,9 +44,7 @@ def _group(group: Group) -> dict[str, Any]:
         "boots": [run.boot for run in group.runs],
         "unit": group.unit,
         "warm": group.warm,
-        "not_a_result": {
-            run.manifest["run"]: list(run.reasons) for run in (*group.runs, *group.excluded) if run.reasons
-        },
+        "invalid": {run.manifest["run"]: list(run.reasons) for run in (*group.runs, *group.excluded) if run.reasons},
         "metrics": estimates_record(group),
     }
 

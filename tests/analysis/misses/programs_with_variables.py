@@ -104,7 +104,8 @@ pub mod counters {
     use super::*;
     #[repr(C)]
     pub struct Stat { pub hits: AtomicUsize, pub misses: AtomicUsize }
-    pub static STATS: [Stat; 4] = [const { Stat { hits: AtomicUsize::new(0), misses: AtomicUsize::new(0) } }; 4];
+    const ZERO: Stat = Stat { hits: AtomicUsize::new(0), misses: AtomicUsize::new(0) };
+    pub static STATS: [Stat; 4] = [ZERO; 4];
     pub fn calls() -> usize {
         static CALLS: AtomicUsize = AtomicUsize::new(0);
         CALLS.fetch_add(1, Ordering::SeqCst)
