@@ -17,7 +17,6 @@ PACKAGE = Path(__file__).resolve().parents[2] / "scripts" / "s80lab"
 OTHER_WORDS = {
     ("commands/line/options.py", "source"): "values of an option: a Literal is a static type",
     ("commands/line/options.py", "state"): "values of an option: a Literal is a static type",
-    ("config/new_files.py", "recall_cause"): "tables of a machine file",
     ("config/workload.py", "transaction"): "the transactions that an IMAP workload may have, with their meaning",
     ("gem5/agree/categories.py", "state"): "states of gem5's protocol",
     ("gem5/table.py", "state"): "states of gem5's protocol",

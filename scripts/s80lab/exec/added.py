@@ -95,10 +95,34 @@ def _inner_link(top: str, folder: str, path: str) -> str:
 MOST_NOTES = 5
 
 
+def _unpack(tar: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) -> bool:
+    """Write a file, a folder, or a link to one of the archive; return False for any other member. Debian 12's Python
+    lacks tarfile's filters, which later versions have."""
+    inside = folder.resolve()
+    target = inside / member.name.lstrip("/")
+    begin = inside if member.islnk() else target.parent
+    parts = [target.parent, *([begin / member.linkname] if member.issym() or member.islnk() else [])]
+    if ".." in Path(member.name).parts or not all(part.resolve().is_relative_to(inside) for part in parts):
+        return False
+    if target.is_symlink():
+        target.unlink()  # a later member of this name replaces the link instead of what it points to
+    if member.isdir():
+        target.mkdir(parents=True, exist_ok=True)
+        return True
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if member.issym():
+        target.symlink_to(member.linkname)
+    elif (content := tar.extractfile(member)) is not None:  # of a hard link, that of its file
+        with content, target.open("wb") as file:
+            shutil.copyfileobj(content, file)
+        target.chmod(member.mode & 0o755 | 0o600)
+    return member.isfile() or member.issym() or member.islnk()
+
+
 def bring_back(archive: Path, wanted: Mapping[str, Path]) -> tuple[list[str], list[str]]:
     """Write the wanted files of the archive to the host. Return sentences about members that were left out, and about
     wanted files that could not be written. Members with other names are not written, and nothing is written outside of
-    the wanted places (tarfile's filter `data`).
+    the wanted places.
 
     wanted: for each path of the guest, where the file or folder goes."""
     if not wanted:
@@ -106,19 +130,13 @@ def bring_back(archive: Path, wanted: Mapping[str, Path]) -> tuple[list[str], li
     unpacked = archive.with_name("unpacked")
     left_out: list[str] = []
 
-    def harmless(member: tarfile.TarInfo, place: str) -> tarfile.TarInfo | None:
-        """A file, a folder, or a link to one of the archive."""
-        try:
-            return tarfile.data_filter(member, place)
-        except tarfile.FilterError:
-            left_out.append(member.name)
-            return None
-
     problems = []
     try:
         with tarfile.open(archive, "r:") as tar:
-            tar.extractall(unpacked, filter=harmless)
-    except tarfile.TarError as error:
+            for member in tar:
+                if not _unpack(tar, member, unpacked):
+                    left_out.append(member.name)
+    except (tarfile.TarError, KeyError) as error:  # KeyError: a hard link to no member
         problems.append(f"--get: the archive of the guest cannot be read ({error}): run the program again")
     notes = [f"--get: left out {quoted(name)}, which is a device, a pipe or a link that leads out" for name in left_out]
     for guest, host in wanted.items():
