@@ -12,6 +12,7 @@ import argparse
 import json
 import subprocess
 import tempfile
+import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -55,7 +56,7 @@ def differing(base: Side, head: Side, folder: Path) -> Iterator[tuple[str, bool]
 def _is_in_base(table: Path) -> bool:
     """Whether both sides have the protocol: programs of another commit may not read today's table."""
     there = paths.BUILD / "bench" / "base-source" / table.relative_to(paths.ROOT)
-    if there.is_file() and there.read_bytes() == table.read_bytes():
+    if there.is_file() and tomllib.loads(there.read_text()) == tomllib.loads(table.read_text()):
         return True
     print(f"{table.stem}: left out, because the base has another table, or none", flush=True)
     return False
