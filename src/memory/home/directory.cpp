@@ -105,9 +105,8 @@ Reply DirectoryHome::request(const Access& a, Bus bus, Outcome& outcome) {
 
     if (home.writeback) {
         ++parts_.stats.llc_block(LlcEvent::writeback, process_class);
-        interconnect_.copied_to_memory(stats, a.line);
     }
-    if (written_back && !parts_.protocol.home_state(next).data) {
+    if (home.writeback || (written_back && !parts_.protocol.home_state(next).data)) {
         interconnect_.copied_to_memory(stats, a.line);
     }
     if (before.data) {
