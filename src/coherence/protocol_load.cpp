@@ -278,7 +278,7 @@ private:
         out.writeback = flag(cell, "writeback", at);
         const bool put = flag(cell, "put", at);
         if (cell.contains("put") && !root_.contains("home")) {
-            fail(at + ".put: there is no home to tell, because the table has no [home]");
+            fail(at + ".put needs a [home], which the table lacks");
         }
         out.put = root_.contains("home") && (put || out.writeback);
         return out;

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Protocols with a [home] for tests: MESI with a last-level cache (LLC).
 #pragma once
+#include <string>
 
 namespace s80::test {
 
-/// The LLC takes what the L2s evict. A directory may be too small. Blocks enter the LLC at puts and at
-/// recalls.
-inline constexpr const char* kVictimTable = R"(
-name = "victim"
-description = "MESI, a victim last-level cache, and a directory"
+/// MESI's private caches, without the row of evictions.
+inline constexpr const char* kPrivateMesi = R"(
 [states]
-M = { description = "m", counts_as = "M", readable = true, writable = true }
-E = { description = "e", counts_as = "E", readable = true }
-S = { description = "s", counts_as = "S", readable = true }
-I = { description = "i" }
+M = { description = "Modified: the only copy; memory is stale", counts_as = "M", readable = true, writable = true }
+E = { description = "Exclusive: the only copy; memory is current", counts_as = "E", readable = true }
+S = { description = "Shared: other copies may exist; memory is current", counts_as = "S", readable = true }
+I = { description = "Invalid: not in the cache" }
 [own.load]
 M = { next = "M" }
 E = { next = "E" }
@@ -29,11 +27,6 @@ M = { next = "M" }
 E = { next = "M" }
 S = { bus = "upgrade", next = "M" }
 I = { bus = "rfo", next = "M" }
-[own.evict]
-M = { next = "I", writeback = true }
-E = { next = "I", put = true }
-S = { next = "I", put = true }
-I = { impossible = "absent" }
 [remote.read]
 M = { next = "S", supply = true, writeback = true }
 E = { next = "S", supply = true }
@@ -45,8 +38,8 @@ E = { next = "I", supply = true }
 S = { next = "I" }
 I = { next = "I" }
 [remote.upgrade]
-M = { impossible = "only copy" }
-E = { impossible = "only copy" }
+M = { impossible = "the requester holds a copy, so no other cache holds the only copy" }
+E = { impossible = "the requester holds a copy, so no other cache holds the only copy" }
 S = { next = "I" }
 I = { next = "I" }
 [remote.recall]
@@ -54,6 +47,21 @@ M = { next = "I", writeback = true }
 E = { next = "I" }
 S = { next = "I" }
 I = { next = "I" }
+)";
+
+/// The LLC takes what the L2s evict. A directory may be too small. Blocks enter the LLC at puts and at
+/// recalls.
+inline std::string victim_table() {
+    return std::string(R"(
+name = "victim"
+description = "MESI, a victim last-level cache, and a directory"
+)") + kPrivateMesi +
+           R"(
+[own.evict]
+M = { next = "I", writeback = true }
+E = { next = "I", put = true }
+S = { next = "I", put = true }
+I = { impossible = "an absent block cannot be evicted" }
 [home.states]
 N = { description = "nowhere", copies = "none" }
 P = { description = "in the LLC", data = true, copies = "none" }
@@ -91,56 +99,20 @@ D = { next = "N", writeback = true }
 X = { clean = "N", dirty = "D" }
 A = { next = "N" }
 )";
+}
 
 /// The LLC has all lines of the L2s and knows the sharers.
-inline constexpr const char* kInclusiveTable = R"(
+inline std::string inclusive_table() {
+    return std::string(R"(
 name = "inclusive"
 description = "MESI with an inclusive last-level cache that knows the sharers"
-[states]
-M = { description = "Modified: the only copy; memory is stale", counts_as = "M", readable = true, writable = true }
-E = { description = "Exclusive: the only copy; memory is current", counts_as = "E", readable = true }
-S = { description = "Shared: other copies may exist; memory is current", counts_as = "S", readable = true }
-I = { description = "Invalid: not in the cache" }
-[own.load]
-M = { next = "M" }
-E = { next = "E" }
-S = { next = "S" }
-I = { bus = "read", alone = "E", shared = "S" }
-[own.fetch]
-M = { next = "M" }
-E = { next = "E" }
-S = { next = "S" }
-I = { bus = "read", alone = "E", shared = "S" }
-[own.store]
-M = { next = "M" }
-E = { next = "M" }
-S = { bus = "upgrade", next = "M" }
-I = { bus = "rfo", next = "M" }
+)") + kPrivateMesi +
+           R"(
 [own.evict]
 M = { next = "I", writeback = true }
 E = { next = "I", put = true }
 S = { next = "I" }
 I = { impossible = "an absent block cannot be evicted" }
-[remote.read]
-M = { next = "S", supply = true, writeback = true }
-E = { next = "S", supply = true }
-S = { next = "S" }
-I = { next = "I" }
-[remote.rfo]
-M = { next = "I", supply = true }
-E = { next = "I", supply = true }
-S = { next = "I" }
-I = { next = "I" }
-[remote.upgrade]
-M = { impossible = "the requester holds a copy, so no other cache holds the only copy" }
-E = { impossible = "the requester holds a copy, so no other cache holds the only copy" }
-S = { next = "I" }
-I = { next = "I" }
-[remote.recall]
-M = { next = "I", writeback = true }
-E = { next = "I" }
-S = { next = "I" }
-I = { next = "I" }
 [home.states]
 N = { description = "not here", copies = "none" }
 P = { description = "here alone", data = true, copies = "none" }
@@ -194,5 +166,6 @@ SD = { next = "N", recall = true, writeback = true }
 X = { next = "N", recall = true }
 XD = { next = "N", recall = true, writeback = true }
 )";
+}
 
 }  // namespace s80::test

@@ -20,10 +20,10 @@ constexpr unsigned kLlc = 40;
 constexpr std::size_t kLines = 64;
 
 Protocol inclusive() {
-    return Protocol::load(test::TemporaryFile(test::kInclusiveTable).path());
+    return Protocol::load(test::TemporaryFile(test::inclusive_table()).path());
 }
 Protocol victim() {
-    return Protocol::load(test::TemporaryFile(test::kVictimTable).path());
+    return Protocol::load(test::TemporaryFile(test::victim_table()).path());
 }
 
 /// The machine of three cores, with an LLC and a directory. 0 entries: the directory knows every copy.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Traces on machines with a last-level cache and a directory: values, recalls, and what is said about them."""
+"""Traces on machines with a last-level cache and a directory: values, recalls, and the sentences about recalls."""
 
 from __future__ import annotations
 

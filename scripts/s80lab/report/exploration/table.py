@@ -17,9 +17,8 @@ from s80lab.capture.error import QUANTITIES
 from s80lab.capture.explore.grid import Point
 from s80lab.config.grid import Grid, is_number
 from s80lab.report.tables import Cell, Row, Table, has_value, table_by_group
+from s80lab.results.metrics.sampling import FROM_LLC
 
-FROM_LLC = "miss_source.all.llc"
-"""Only some machines have a last-level cache."""
 ENTRIES = (
     Entry("L2 MPKI", "l2_mpki.all", THREE),
     Entry("from memory", "miss_source.all.memory", PERCENT),
