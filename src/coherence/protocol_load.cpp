@@ -278,7 +278,7 @@ private:
         out.writeback = flag(cell, "writeback", at);
         const bool put = flag(cell, "put", at);
         if (cell.contains("put") && !root_.contains("home")) {
-            fail(at + ".put needs a [home], which the table lacks");
+            fail(at + ".put needs a home, but the table has no [home]");
         }
         out.put = root_.contains("home") && (put || out.writeback);
         return out;

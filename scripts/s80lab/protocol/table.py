@@ -333,7 +333,7 @@ class Protocol(Strict):
                 self._check_remote(f"remote.{bus}.{state}", state, remote, bus)
         for state, evict in self.own.evict.items():
             if "put" in evict.model_fields_set and self.home is None:
-                raise ValueError(f"own.evict.{state}.put needs a [home], which the table lacks")
+                raise ValueError(f"own.evict.{state}.put needs a home, but the table has no [home]")
         if self.home is not None:
             self._check_home(self.home)
         self._check_recalled()
