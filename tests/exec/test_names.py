@@ -100,6 +100,30 @@ static _Thread_local int first;
 _Thread_local struct { _Alignas(64) long calls; long errors; } totals;
 void* library_totals(void) { ++first; return &totals; }
 """
+# Both threads use the first one's thread-local data of a library that dlopen loads: glibc's loader allocates them.
+LOADED_LOCAL = """
+_Thread_local struct { long hits, misses; } counters[64];
+long* hits(void) { return &counters[3].hits; }
+"""
+LOADER = """
+#include <dlfcn.h>
+#include <pthread.h>
+static long* shared;
+static void* add(void* p) {
+    for (int i = 0; i < 20000; ++i) __atomic_fetch_add(shared, 1, __ATOMIC_RELAXED);
+    return p;
+}
+int main(void) {
+    void* library = dlopen("./libloaded.so", RTLD_NOW);
+    if (!library) return 1;
+    shared = ((long* (*)(void))dlsym(library, "hits"))();
+    pthread_t other;
+    pthread_create(&other, 0, add, 0);
+    add(0);
+    pthread_join(other, 0);
+    return 0;
+}
+"""
 LIBRARY = """
 #include <pthread.h>
 struct { long calls; long errors; } shared_totals;
@@ -175,6 +199,15 @@ def test_thread_local_fields_are_named(execute: Exec, compiled: Callable[..., Pa
     named = [_data(line) for line in lines if _data(line)]
     assert set().union(*named) == {"own.hits (thread-local)", "totals.errors (thread-local)"}
     assert len(named) >= 2
+
+
+def test_thread_local_fields_of_a_loaded_library_are_named(
+    execute: Exec, compiled: Callable[..., Path], tmp_path: Path
+) -> None:
+    compiled(LOADED_LOCAL, "-g", "-O2", "-shared", "-fPIC", name="libloaded.so")
+    compiled(LOADER, "-g", "-O2", name="loader")
+    assert execute("--json", "report.json", "--add", "libloaded.so", "./loader").code == 0
+    assert _data(_top(execute, tmp_path)) == {"counters[3].hits (thread-local)"}
 
 
 def test_program_of_an_archive_has_names(execute: Exec, tmp_path: Path) -> None:

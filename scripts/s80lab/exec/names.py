@@ -30,6 +30,9 @@ UNNAMED = "?"
 COMPILED = "compiled"
 NO_ADDRESS = (1 << 64) - 1
 _PAGE = 4096
+# How the name of glibc's dynamic loader begins, and the alignment of what its allocator gives (max_align_t of x86-64).
+_LOADER = "ld-linux"
+_ALLOCATED_ALIGNMENT = 16
 # Parts of files that begin before an address and are tried: a program that another one replaced may have lain there.
 _TRIED = 8
 
@@ -197,7 +200,10 @@ class Names:
             elif (allocated := process.allocated(address, ns)) is not None and (
                 address + size <= allocated.begin + allocated.size and not _is_stack(mapping, allocated)
             ):
-                objects[place] = allocated
+                if (local := self._loaded_thread_local(process, address, allocated)) is None:
+                    objects[place] = allocated
+                else:
+                    locals_.setdefault(local[0], {}).setdefault(local[1], []).append(place)
             elif isinstance(mapping, AnonymousMapping):
                 found[place] = Data("memory", f"{mapping.name} of {process.name}")
             else:
@@ -279,6 +285,27 @@ class Names:
                     top, bottom = end, offset - segment.size
                 end = offset
             yield path, offset, segment.size
+
+    def _loaded_thread_local(self, process: Process, address: int, one: Object) -> tuple[str, int] | None:
+        """The library that dlopen loaded whose thread-local data the object holds, and the offset in its segment.
+
+        glibc's loader asks the allocator for them when a thread first uses them: for the segment's size, and for its
+        alignment too where that is above the allocator's (allocate_dtv_entry, elf/dl-tls.c). None if several fit.
+        """
+        caller = self._module(process, one.caller, one.ns)
+        if caller is None or not _name(caller[0]).startswith(_LOADER):
+            return None
+        found = set()
+        for path in {mapping.path for ns, mapping in process.files() if ns <= one.ns} - set(process.first_files()):
+            file = self._file(path)
+            segment = file.elf.thread_local_segment if file is not None else None
+            if segment is None or not segment.size:
+                continue
+            align = segment.alignment if segment.alignment > _ALLOCATED_ALIGNMENT else 1
+            offset = address - _up(one.begin, align)
+            if one.size == segment.size + (align if align > 1 else 0) and 0 <= offset < segment.size:
+                found.add((path, offset))
+        return found.pop() if len(found) == 1 else None
 
     def _module(self, process: Process, address: int, ns: int) -> tuple[str, int] | None:
         """The ELF file to whose loaded parts the address belongs, and the linked address; also for its zeroed data,
