@@ -28,8 +28,12 @@ OLD_NAMES = {
     r"\bstats_window\b|\bv_windows\b": "",
     r"manifest\[\"mix\"\]": "",
     # Functions and modules of the package
-    r"\bdef (?:said|told|of|at|draft)\(": "scripts/s80lab/",
+    r"\bdef _?(?:said|told|of|at|shown|draft|parts)\(": "scripts/s80lab/",
+    r"(?<![\w.])_?shown\(": "scripts/s80lab/",
+    r"\b(?:said|told|of)(?:: [\w\[\], .]+)? = |\bfor (?:\w+, )*(?:said|told|of)(?:, \w+)* in ": "scripts/s80lab/",
     r"commands[./]parts\b": "",
+    r"(?:^|[\w>*&] )(?:said|told|of|at|shown)\([\w: <>&*,\[\]]*\)(?: const)? (?:\{|=)": "src/",
+    r"\bEdge::of\b": "",
 }
 """Pattern of an old name, with the folder in which it means what was renamed."""
 

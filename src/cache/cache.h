@@ -77,7 +77,7 @@ public:
         return found == 0 ? Slot{} : Slot{set, static_cast<unsigned>(std::countr_zero(found))};
     }
     /// The given way of the line's set, whatever it holds.
-    Slot at(Line line, unsigned way) const { return {set_of(line), way}; }
+    Slot slot(Line line, unsigned way) const { return {set_of(line), way}; }
     /// The slot for `line`: an empty way, or the policy's victim (still filled).
     Slot place(Line line) {
         std::byte* set = set_of(line);
@@ -142,7 +142,7 @@ public:
     void each_line(Fn&& fn) const {
         for (Line set = 0; set <= mask_; ++set) {
             for (unsigned way = 0; way < ways_; ++way) {
-                if (const Line held = line(at(set, way)); held != kNoLine) {
+                if (const Line held = line(slot(set, way)); held != kNoLine) {
                     fn(held);
                 }
             }
@@ -155,7 +155,7 @@ public:
     void each_oldest_first(Line line, Fn&& fn) const {
         const std::byte* const order = this->order(set_of(line));
         for (unsigned newer = ways_; newer-- > 0;) {
-            const Slot slot = at(line, Lru::way_by_recency(order, ways_, newer));
+            const Slot slot = this->slot(line, Lru::way_by_recency(order, ways_, newer));
             if (this->line(slot) != kNoLine) {
                 fn(slot);
             }

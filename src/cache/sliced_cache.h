@@ -35,20 +35,20 @@ public:
         return static_cast<unsigned>((line * kGoldenRatio >> 32) * slices_.size() >> 32);
     }
 
-    Cache::Slot find(Line line) const { return of(line).find(line); }
+    Cache::Slot find(Line line) const { return slice(line).find(line); }
     /// The slot for a line that the array does not hold: an empty way, or the policy's victim.
-    Cache::Slot place(Line line) { return of(line).place(line); }
+    Cache::Slot place(Line line) { return slice(line).place(line); }
     /// The line in a slot of `place`, or kNoLine.
-    Line victim(Line line, Cache::Slot slot) const { return of(line).line(slot); }
+    Line victim(Line line, Cache::Slot slot) const { return slice(line).line(slot); }
     /// An access found the line.
-    void touch(Line line, Cache::Slot slot) const { of(line).touch(slot); }
+    void touch(Line line, Cache::Slot slot) const { slice(line).touch(slot); }
     /// The line enters the slot of `place`.
     void fill(Line line, Cache::Slot slot) const {
-        of(line).put(slot, line, Block{});
-        of(line).filled(slot);
+        slice(line).put(slot, line, Block{});
+        slice(line).filled(slot);
     }
-    void drop(Line line) const { of(line).drop(line); }
-    void host_prefetch(Line line) const { of(line).host_prefetch_set(line); }
+    void drop(Line line) const { slice(line).drop(line); }
+    void host_prefetch(Line line) const { slice(line).host_prefetch_set(line); }
 
     /// Calls `fn(line)` for every line in the array.
     template <class Fn>
@@ -89,8 +89,8 @@ private:
     static std::size_t words_of(std::span<const std::byte> contents) {
         return (contents.size() + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
     }
-    Cache& of(Line line) { return slices_[slice_of(line)]; }
-    const Cache& of(Line line) const { return slices_[slice_of(line)]; }
+    Cache& slice(Line line) { return slices_[slice_of(line)]; }
+    const Cache& slice(Line line) const { return slices_[slice_of(line)]; }
 
     HostMemory memory_;
     std::vector<Cache> slices_;

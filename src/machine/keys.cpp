@@ -68,7 +68,7 @@ void Keys::refuse(const Key& key, const std::string& value, const std::string& r
 
 namespace {
 
-std::string shown(const std::variant<std::monostate, std::int64_t, double, std::string>& value) {
+std::string value_text(const std::variant<std::monostate, std::int64_t, double, std::string>& value) {
     std::ostringstream text;
     if (const auto* const integer = std::get_if<std::int64_t>(&value)) {
         text << *integer;
@@ -104,13 +104,13 @@ T Keys::ranged(const Key& key, const char* kind) const {
     const auto* const exact = std::get_if<T>(&found->second);
     const auto* const whole = std::get_if<std::int64_t>(&found->second);
     if (exact == nullptr && (std::is_same_v<T, std::int64_t> || whole == nullptr)) {
-        refuse(key, shown(found->second), kind);
+        refuse(key, value_text(found->second), kind);
     }
     const T value = exact != nullptr ? *exact : static_cast<T>(*whole);
     const auto number = static_cast<double>(value);
-    check_limits(key, number, shown(found->second));
+    check_limits(key, number, value_text(found->second));
     if (key.power_of_two && !std::has_single_bit(static_cast<std::uint64_t>(value))) {
-        throw Error(where_ + ": " + key.name + " = " + shown(found->second) + " must be a power of two");
+        throw Error(where_ + ": " + key.name + " = " + value_text(found->second) + " must be a power of two");
     }
     return value;
 }
@@ -188,7 +188,7 @@ std::string Keys::text(const std::string& key) const {
         throw Error(where_ + ": the key `" + key + "` is missing");
     }
     if (!std::holds_alternative<std::string>(found->second)) {
-        throw Error(where_ + ": key `" + key + "`: `" + shown(found->second) +
+        throw Error(where_ + ": key `" + key + "`: `" + value_text(found->second) +
                     "` is not allowed; write a text in quotes");
     }
     return std::get<std::string>(found->second);

@@ -25,7 +25,7 @@ public:
     bool in_l2(unsigned core, Line line) const;
     bool l1_writable(unsigned core, Line line) const;
     /// The cores that hold the line.
-    CoreSet sharers(Line line) const { return sharers_.of(line); }
+    CoreSet sharers(Line line) const { return sharers_.cores(line); }
 
 private:
     const std::vector<CoreCaches>& cores_;

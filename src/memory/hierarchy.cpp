@@ -103,7 +103,7 @@ void Hierarchy::prefetch(const Access& a, const Outcome& outcome) {
     prefetched_.clear();
     prefetcher_->observe(a, outcome, prefetched_);
     for (const Line line : prefetched_) {
-        if (line < lines() && !sharers_.of(line).has(a.core)) {
+        if (line < lines() && !sharers_.cores(line).has(a.core)) {
             private_->prefetch({line, Kind::load, a.context, a.core, kAnyWay}, *home_);
             home_->settle();
         }

@@ -66,7 +66,7 @@ public:
         /// Performs the access if the L1 can satisfy it. Otherwise returns false, and the caller must call
         /// `access_unsatisfied` with the slot.
         bool satisfy(Line line, Kind kind, Cache::Slot& slot) const {
-            const Cache& l1 = of(kind);
+            const Cache& l1 = cache(kind);
             slot = l1.find(line);
             return satisfies(l1, slot, kind);
         }
@@ -74,7 +74,7 @@ public:
     private:
         friend class Hierarchy;
         L1s(const Cache& l1i, const Cache& l1d) : l1_{l1i, l1d} {}
-        const Cache& of(Kind kind) const { return l1_[kind == Kind::ifetch ? 0 : 1]; }
+        const Cache& cache(Kind kind) const { return l1_[kind == Kind::ifetch ? 0 : 1]; }
         Cache l1_[2];
     };
     L1s l1s(unsigned core) const { return {cores_[core].l1i, cores_[core].l1d}; }
@@ -87,7 +87,7 @@ public:
             no_such_way(way);
         }
         Outcome outcome;
-        const Cache::Slot slot = l1.at(line, way);
+        const Cache::Slot slot = l1.slot(line, way);
         const bool held = l1.line(slot) == line;
         if (!held || (kind == Kind::store && !l1.block(slot).writable)) {
             beyond_l1_(*this,
@@ -112,7 +112,7 @@ public:
     }
     /// Host prefetch, some time later, of the data that the home will need for the access.
     void host_prefetch_bus(unsigned core, Line line, Kind kind) const {
-        const CoreSet sharers = sharers_.of(line);
+        const CoreSet sharers = sharers_.cores(line);
         if (!sharers.has(core) || (kind == Kind::store && sharers != CoreSet::only(core))) {
             host_prefetch_others(core, line, sharers.without(core));
         }

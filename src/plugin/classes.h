@@ -14,7 +14,7 @@ public:
     static Classes load(const std::string& path);
 
     /// `name`: the kernel's name of the process (at most 15 characters).
-    model::ProcessClass of(const std::string& name) const {
+    model::ProcessClass class_of(const std::string& name) const {
         const auto it = by_name_.find(name);
         return it == by_name_.end() ? model::ProcessClass::other : it->second;
     }

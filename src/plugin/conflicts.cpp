@@ -59,7 +59,7 @@ void Conflicts::share(Alone& alone, model::Line line) {
     group.stored_now &= static_cast<std::uint8_t>(~bit);
     group.moved_now &= static_cast<std::uint8_t>(~bit);
     group.moved_before &= static_cast<std::uint8_t>(~bit);
-    group.told &= static_cast<std::uint8_t>(~bit);
+    group.reported &= static_cast<std::uint8_t>(~bit);
     if (alone.stored_now != 0) {
         group.stored_now |= bit;
         group.stored_at[i] = stores_.last_store(alone.processor, line);
@@ -133,7 +133,7 @@ inline Conflicts::Found Conflicts::Place::conflict(unsigned processor) const {
                 found.stored_at = group.stored_at[line];
                 found.first_at = group.first_at[line];
                 found.stored_time = group.stored_time[line];
-            } else if ((group.told >> line & 1) != 0) {
+            } else if ((group.reported >> line & 1) != 0) {
                 found.storer_before = storer;
                 found.stored_at = group.stored_at[line];
                 found.stored_time = group.stored_time[line];
@@ -218,7 +218,7 @@ Conflicts::Found Conflicts::store(unsigned processor, model::Line line, std::uin
     }
     group.storer[place.line] = static_cast<std::uint8_t>(processor);
     group.stored_now |= bit;
-    group.told &= static_cast<std::uint8_t>(~bit);
+    group.reported &= static_cast<std::uint8_t>(~bit);
     group.stored_at[place.line] = at;
     group.now[place.line] = {};
     group.before[place.line] = {};

@@ -55,7 +55,7 @@ public:
         std::int64_t stored_time = kNoTime;  ///< when it was stored: see `when`
         std::uint32_t first_at = 0;  ///< of its first store after the last access of another processor
         /// If no processor has stored in this epoch: who stored to the line in the last epoch, as far as
-        /// each_stored has told. Then `stored_at` and `stored_time` are what the caller of each_stored
+        /// each_stored has reported. Then `stored_at` and `stored_time` are what the caller of each_stored
         /// wrote.
         unsigned storer_before = kNobody;
         model::CoreSet readers;  ///< processors
@@ -83,7 +83,7 @@ public:
                 continue;
             }
             fn(unsigned{group.storer[i]}, group.stored_at[i], group.stored_time[i]);
-            group.told |= static_cast<std::uint8_t>(1U << i);
+            group.reported |= static_cast<std::uint8_t>(1U << i);
         }
     }
     void next_epoch();
@@ -121,7 +121,7 @@ private:
         std::uint8_t moved_now = 0;     ///< transferred in the epoch `used`
         std::uint8_t moved_before = 0;  ///< transferred in the epoch before
         std::uint8_t listed = 0;        ///< among `contended_` in the epoch `used`
-        std::uint8_t told = 0;          ///< each_stored has told of its last store
+        std::uint8_t reported = 0;      ///< each_stored has reported its last store
     };
     static_assert(sizeof(Group) % 64 == 0);
     /// One line of a group.

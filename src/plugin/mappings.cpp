@@ -118,16 +118,16 @@ std::string Mappings::Memory::text(std::uint64_t address) const {
 }
 
 Mappings::Task Mappings::task(const Memory& memory, std::uint64_t address) const {
-    const auto name = memory.read<std::array<char, 16>>(address + at("task_struct.comm"));
-    return {memory.read<std::uint32_t>(address + at("task_struct.tgid")),
-            memory.read<std::uint32_t>(address + at("task_struct.pid")),
+    const auto name = memory.read<std::array<char, 16>>(address + offset("task_struct.comm"));
+    return {memory.read<std::uint32_t>(address + offset("task_struct.tgid")),
+            memory.read<std::uint32_t>(address + offset("task_struct.pid")),
             std::string(name.data(), strnlen(name.data(), name.size())),
-            (memory.read<std::uint32_t>(address + at("task_struct.flags")) & kPfKernelThread) != 0};
+            (memory.read<std::uint32_t>(address + offset("task_struct.flags")) & kPfKernelThread) != 0};
 }
 
 void Mappings::called(Hook hook, const Call& call, const Place& place) {
     const Memory memory{ram_, call.table};
-    const std::uint64_t current_task = memory.word(call.per_cpu + at("per_cpu.current_task"));
+    const std::uint64_t current_task = memory.word(call.per_cpu + offset("per_cpu.current_task"));
     const Task current = task(memory, current_task);
     const bool about_argument = hook == Hook::fork || hook == Hook::comm || hook == Hook::exit;
     const Task subject = about_argument ? task(memory, call.rdi) : current;
@@ -157,26 +157,26 @@ std::string Mappings::details(Hook hook, const Memory& memory, const Call& call,
         case Hook::mmap: return mapping(memory, call.rdi) + thread_local_data(call.fs_base);
         case Hook::move: return moved(memory, call);
         case Hook::exit: {
-            const auto status = memory.read<std::uint32_t>(call.rdi + at("task_struct.exit_code"));
+            const auto status = memory.read<std::uint32_t>(call.rdi + offset("task_struct.exit_code"));
             return field("status", status) + thread_local_data(call.fs_base);
         }
         case Hook::fork: {
             // The registers with which the new task will return to user code.
-            const std::uint64_t frame = memory.word(call.rdi + at("task_struct.thread.sp"));
+            const std::uint64_t frame = memory.word(call.rdi + offset("task_struct.thread.sp"));
             const Task child = task(memory, call.rdi);
             return field("parent", current.tgid) +
                    (child.tgid == current.tgid ? ",\"thread\":true" : ",\"thread\":false") +
-                   field("stack", memory.word(frame + at("fork_frame.regs") + at("pt_regs.sp"))) +
-                   thread_local_data(memory.word(call.rdi + at("task_struct.thread.fsbase")));
+                   field("stack", memory.word(frame + offset("fork_frame.regs") + offset("pt_regs.sp"))) +
+                   thread_local_data(memory.word(call.rdi + offset("task_struct.thread.fsbase")));
         }
         default: return "";
     }
 }
 
 std::string Mappings::mapping(const Memory& memory, std::uint64_t vma) const {
-    return area(memory, vma, memory.word(vma + at("vm_area_struct.vm_start")),
-                memory.word(vma + at("vm_area_struct.vm_end")),
-                memory.word(vma + at("vm_area_struct.vm_pgoff")));
+    return area(memory, vma, memory.word(vma + offset("vm_area_struct.vm_start")),
+                memory.word(vma + offset("vm_area_struct.vm_end")),
+                memory.word(vma + offset("vm_area_struct.vm_pgoff")));
 }
 
 /// mremap moves an area: copy_vma(&area, address, length, page, ...).
@@ -188,19 +188,19 @@ std::string Mappings::area(const Memory& memory, std::uint64_t vma, std::uint64_
                            std::uint64_t page) const {
     constexpr unsigned kPageBits = 12;
     constexpr std::uint64_t kShared = 8;
-    const std::uint64_t flags = memory.word(vma + at("vm_area_struct.vm_flags"));
+    const std::uint64_t flags = memory.word(vma + offset("vm_area_struct.vm_flags"));
     std::string letters;
     for (const auto& [bit, letter] : {std::pair{1U, 'r'}, std::pair{2U, 'w'}, std::pair{4U, 'x'}}) {
         letters += (flags & bit) != 0 ? letter : '-';
     }
     letters += (flags & kShared) != 0 ? 's' : 'p';
-    const std::uint64_t file = memory.word(vma + at("vm_area_struct.vm_file"));
+    const std::uint64_t file = memory.word(vma + offset("vm_area_struct.vm_file"));
     std::string text = field("begin", begin) + field("end", end) +
                        field("offset", file != 0 ? page << kPageBits : 0) + ",\"flags\":\"" + letters + '"';
     if (file != 0) {
-        const std::uint64_t inode = memory.word(file + at("file.f_inode"));
+        const std::uint64_t inode = memory.word(file + offset("file.f_inode"));
         return text + ",\"path\":" + escaped(path_of(memory, file)) +
-               field("inode", memory.word(inode + at("inode.i_ino")));
+               field("inode", memory.word(inode + offset("inode.i_ino")));
     }
     return text + ",\"name\":" + escaped(name_of(memory, vma, begin, end));
 }
@@ -209,43 +209,43 @@ std::string Mappings::area(const Memory& memory, std::uint64_t vma, std::uint64_
 std::string Mappings::name_of(const Memory& memory, std::uint64_t vma, std::uint64_t begin,
                               std::uint64_t end) const {
     constexpr std::uint64_t kPage = 4096;
-    if (memory.word(vma + at("vm_area_struct.vm_ops")) == at("symbol.special_mapping_vmops")) {
-        const std::uint64_t special = memory.word(vma + at("vm_area_struct.vm_private_data"));
-        return memory.text(memory.word(special + at("vm_special_mapping.name")));
+    if (memory.word(vma + offset("vm_area_struct.vm_ops")) == offset("symbol.special_mapping_vmops")) {
+        const std::uint64_t special = memory.word(vma + offset("vm_area_struct.vm_private_data"));
+        return memory.text(memory.word(special + offset("vm_special_mapping.name")));
     }
-    const std::uint64_t mm = memory.word(vma + at("vm_area_struct.vm_mm"));
-    const std::uint64_t stack = memory.word(mm + at("mm_struct.start_stack"));
-    const std::uint64_t heap = memory.word(mm + at("mm_struct.start_brk"));
+    const std::uint64_t mm = memory.word(vma + offset("vm_area_struct.vm_mm"));
+    const std::uint64_t stack = memory.word(mm + offset("mm_struct.start_stack"));
+    const std::uint64_t heap = memory.word(mm + offset("mm_struct.start_brk"));
     // The kernel tells of a heap that grows before it moves the heap's end.
-    const std::uint64_t heap_end = (memory.word(mm + at("mm_struct.brk")) + kPage - 1) / kPage * kPage;
+    const std::uint64_t heap_end = (memory.word(mm + offset("mm_struct.brk")) + kPage - 1) / kPage * kPage;
     if (begin <= heap_end && end > heap) {
         return "[heap]";
     }
     // The kernel sets start_stack after it has mapped the stack.
     constexpr std::uint64_t kGrowsDown = 0x100;
-    const bool grows_down = (memory.word(vma + at("vm_area_struct.vm_flags")) & kGrowsDown) != 0;
+    const bool grows_down = (memory.word(vma + offset("vm_area_struct.vm_flags")) & kGrowsDown) != 0;
     return grows_down || (begin <= stack && stack <= end && stack != 0) ? "[stack]" : "[anon]";
 }
 
 /// The path from the root of the first mount: through directories, and over mount points.
 std::string Mappings::path_of(const Memory& memory, std::uint64_t file) const {
-    const std::uint64_t path = file + at("file.f_path");
-    std::uint64_t mount = memory.word(path + at("path.mnt")) - at("mount.mnt");
-    std::uint64_t entry = memory.word(path + at("path.dentry"));
+    const std::uint64_t path = file + offset("file.f_path");
+    std::uint64_t mount = memory.word(path + offset("path.mnt")) - offset("mount.mnt");
+    std::uint64_t entry = memory.word(path + offset("path.dentry"));
     std::string out;
     for (unsigned depth = 0; depth < kDeepest && entry != 0; ++depth) {
-        if (entry == memory.word(mount + at("mount.mnt") + at("vfsmount.mnt_root"))) {
-            const std::uint64_t above = memory.word(mount + at("mount.mnt_parent"));
+        if (entry == memory.word(mount + offset("mount.mnt") + offset("vfsmount.mnt_root"))) {
+            const std::uint64_t above = memory.word(mount + offset("mount.mnt_parent"));
             if (above == mount || above == 0) {
                 break;
             }
-            entry = memory.word(mount + at("mount.mnt_mountpoint"));
+            entry = memory.word(mount + offset("mount.mnt_mountpoint"));
             mount = above;
             continue;
         }
-        const std::uint64_t name = memory.word(entry + at("dentry.d_name") + at("qstr.name"));
+        const std::uint64_t name = memory.word(entry + offset("dentry.d_name") + offset("qstr.name"));
         out.insert(0, '/' + memory.text(name));
-        const std::uint64_t parent = memory.word(entry + at("dentry.d_parent"));
+        const std::uint64_t parent = memory.word(entry + offset("dentry.d_parent"));
         if (parent == entry) {  // a file without a directory, such as that of memfd_create
             break;
         }

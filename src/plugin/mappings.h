@@ -87,7 +87,7 @@ private:
         bool kernel = false;
     };
     Task task(const Memory& memory, std::uint64_t address) const;
-    std::uint64_t at(const char* key) const { return values_.at(key); }
+    std::uint64_t offset(const char* key) const { return values_.at(key); }
     std::string details(Hook hook, const Memory& memory, const Call& call, const Task& current) const;
     std::string mapping(const Memory& memory, std::uint64_t vma) const;
     std::string moved(const Memory& memory, const Call& call) const;

@@ -44,12 +44,12 @@ public:
         next_.writes = 0;
     }
     /// Attaches the note to the event that was last added to the vCPU context's stream.
-    void put(Vcpu& vcpu) { at(vcpu, place(vcpu)) = next_; }
+    void put(Vcpu& vcpu) { note_at(vcpu, place(vcpu)) = next_; }
     /// Attaches the note to the read of a page-table entry for the access.
     void put_walk(Vcpu& vcpu, std::uint64_t physical) {
         model::Note note = next_;
         use(note, physical, sizeof(std::uint64_t), model::Kind::walk);
-        at(vcpu, place(vcpu)) = note;
+        note_at(vcpu, place(vcpu)) = note;
     }
     /// As `put`. Later accesses to the line that are not recorded are merged into this event's note.
     void put(Vcpu& vcpu, std::size_t entry, std::uint64_t epoch) {
@@ -60,7 +60,7 @@ public:
     void again(Vcpu& vcpu, std::size_t entry, std::uint64_t epoch, std::uint64_t address, std::uint64_t bytes,
                model::Kind kind) {
         if (recorded_[entry].epoch == epoch && recorded_[entry].line == (address & ~line_mask_)) {
-            model::Note& note = at(vcpu, recorded_[entry].place);
+            model::Note& note = note_at(vcpu, recorded_[entry].place);
             (kind == model::Kind::store ? note.writes : note.reads) |= granules(address, bytes);
         }
     }
@@ -86,7 +86,7 @@ private:
         note.writes = kind == model::Kind::store ? used : 0;
     }
     static std::size_t place(const Vcpu& vcpu) { return vcpu.stream.position() - 1; }
-    static model::Note& at(Vcpu& vcpu, std::size_t place) {
+    static model::Note& note_at(Vcpu& vcpu, std::size_t place) {
         model::Stream& stream = *vcpu.stream.stream;
         if (stream.notes.size() <= place) {
             stream.notes.resize(stream.events.size());

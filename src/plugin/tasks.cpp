@@ -62,7 +62,7 @@ Task Tasks::read(std::uint64_t address, std::uint64_t table) const {
         task.process_class = ProcessClass::kernel;
         task.base = KernelEntry::kernel_thread;
     } else {
-        task.process_class = classes_.of(task.name);
+        task.process_class = classes_.class_of(task.name);
     }
     return task;
 }

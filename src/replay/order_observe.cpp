@@ -59,7 +59,7 @@ const Effect& Observed::access(const Access& access) {
 /// the L1 by their ways, then the others.
 unsigned Observed::rank(Line line) const {
     const model::CoreCaches& mine = hierarchy_.caches().core(effect_.core);
-    if (const auto slot = mine.l2.find(line); slot.set == mine.l2.at(effect_.line, 0).set) {
+    if (const auto slot = mine.l2.find(line); slot.set == mine.l2.slot(effect_.line, 0).set) {
         return slot.way;
     }
     const auto slot = mine.l1(effect_.kind).find(line);

@@ -50,7 +50,7 @@ struct Edge {
         return static_cast<std::uint32_t>(wait) << kPlaceBits | processor << (kPlaceBits - core_bits) |
                number;
     }
-    static constexpr Edge of(std::uint32_t word, unsigned core_bits = kCoreBits) {
+    static constexpr Edge from_word(std::uint32_t word, unsigned core_bits = kCoreBits) {
         const unsigned number_bits = kPlaceBits - core_bits;
         return {word >> number_bits & ((1U << core_bits) - 1), word & ((1U << number_bits) - 1),
                 static_cast<Wait>(word >> kPlaceBits)};
@@ -97,7 +97,7 @@ struct Event {
     /// Of signal and wait only.
     constexpr std::uint32_t interrupt() const { return line; }
     /// Of ordering edges only.
-    constexpr Edge edge() const { return Edge::of(line); }
+    constexpr Edge edge() const { return Edge::from_word(line); }
     constexpr void set_edge(Edge edge) { line = edge.word(); }
 
     /// In L1-filtered epochs: the way of the L1 that the access finds or fills.

@@ -48,7 +48,7 @@ public:
 
     std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
 
-    const std::uint8_t* at() const { return at_; }
+    const std::uint8_t* position() const { return at_; }
     const std::uint8_t* end() const { return end_; }
 
     template <class T>

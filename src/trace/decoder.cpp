@@ -53,7 +53,7 @@ constexpr unsigned kAwaitedBit = 47;
 void check_other(std::uint8_t byte, model::Line line, std::uint32_t signals, std::size_t processors) {
     const Step step{byte};
     const auto op = static_cast<Op>(step.op());
-    const model::Edge edge = model::Edge::of(line, model::file_core_bits(processors));
+    const model::Edge edge = model::Edge::from_word(line, model::file_core_bits(processors));
     if (op > Op::after || (step.awaited() && op != Op::pass)) {
         throw Malformed("has an event of an unknown kind");
     }
@@ -148,7 +148,7 @@ void Decoder::widen_edges(model::Stream& stream) const {
     }
     for (std::size_t i = 0; i < stream.size; ++i) {
         if (Event& event = stream.events[i]; event.op == Op::after) {
-            event.set_edge(model::Edge::of(event.line, bits));
+            event.set_edge(model::Edge::from_word(event.line, bits));
         }
     }
 }
@@ -179,7 +179,7 @@ void Decoder::take_stream(model::Stream& stream, Lasts& lasts, std::uint32_t sig
     Cursor& edges = column(Column::edges);
     // An event moves on in one of three columns. Which one cannot be predicted, so it is an index and no
     // branch.
-    std::array<const std::uint8_t*, 3> at{data.at(), code.at(), edges.at()};
+    std::array<const std::uint8_t*, 3> at{data.position(), code.position(), edges.position()};
     std::array<model::Line, 3> last{lasts.data, lasts.code, lasts.edge};
     std::uint16_t context = static_cast<std::uint16_t>(lasts.context << 8);
     model::Line highest = 0;
@@ -219,9 +219,9 @@ void Decoder::take_stream(model::Stream& stream, Lasts& lasts, std::uint32_t sig
     if (size != 0 && highest >= lines_) {
         throw Malformed("names a line outside of the guest's memory");
     }
-    code.take_bytes(static_cast<std::size_t>(at[1] - code.at()));
-    data.take_bytes(static_cast<std::size_t>(at[0] - data.at()));
-    edges.take_bytes(static_cast<std::size_t>(at[2] - edges.at()));
+    code.take_bytes(static_cast<std::size_t>(at[1] - code.position()));
+    data.take_bytes(static_cast<std::size_t>(at[0] - data.position()));
+    edges.take_bytes(static_cast<std::size_t>(at[2] - edges.position()));
     widen_edges(stream);
     if (placed_) {
         take_ways(stream);

@@ -23,7 +23,7 @@ std::uint64_t TagWalk::walk() const {
         found += core.l1(a.kind).find(a.line).way;
         if (a.beyond_l1) {
             found += core.l2.find(a.line).way;
-            found += sharers_.of(a.line).word();
+            found += sharers_.cores(a.line).word();
         }
     }
     return found;

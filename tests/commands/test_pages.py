@@ -12,7 +12,7 @@ import pytest
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.strict import shown
+from s80lab.base.strict import short_path
 from s80lab.capture.error import TABLE
 from s80lab.commands import pages
 from s80lab.commands.line.maintain import ReferenceShowArguments
@@ -89,7 +89,9 @@ def test_show_writes_the_pages_beside_the_runs(
     assert len(list(small.glob("runs/*/stats.json"))) == 12
     assert (small / "report.html").is_file() and (small / "figures" / "e_state.svg").is_file()
     zvm = tmp_path / "reference" / "paper" / "zvm" / "report.html"
-    assert capsys.readouterr().out.splitlines() == [f"page: {shown(page)}" for page in (small / "report.html", zvm)]
+    assert capsys.readouterr().out.splitlines() == [
+        f"page: {short_path(page)}" for page in (small / "report.html", zvm)
+    ]
     with pytest.raises(
         UserError, match=r"the reference result `paper` has no page `paper/zwm`: did you mean paper/zvm\?"
     ):

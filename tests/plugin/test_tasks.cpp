@@ -190,11 +190,11 @@ Classes of(const std::string& text) {
 
 TEST(Classes, AProcessIsOfTheClassThatNamesIt) {
     const Classes classes = of("session = [\"imap\", \"imap-login\"]\nloadgen = [\"s80-loadgen\"]\n");
-    EXPECT_EQ(classes.of("imap"), ProcessClass::session);
-    EXPECT_EQ(classes.of("imap-login"), ProcessClass::session);
-    EXPECT_EQ(classes.of("s80-loadgen"), ProcessClass::loadgen);
-    EXPECT_EQ(classes.of("imap-logi"), ProcessClass::other);
-    EXPECT_EQ(Classes::load("").of("imap"), ProcessClass::other);
+    EXPECT_EQ(classes.class_of("imap"), ProcessClass::session);
+    EXPECT_EQ(classes.class_of("imap-login"), ProcessClass::session);
+    EXPECT_EQ(classes.class_of("s80-loadgen"), ProcessClass::loadgen);
+    EXPECT_EQ(classes.class_of("imap-logi"), ProcessClass::other);
+    EXPECT_EQ(Classes::load("").class_of("imap"), ProcessClass::other);
 }
 
 TEST(Classes, RefusesWhatNobodyCouldCount) {

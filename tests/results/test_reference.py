@@ -14,7 +14,7 @@ import pytest
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.strict import shown
+from s80lab.base.strict import short_path
 from s80lab.results import reference
 from s80lab.results.reference import result_runs, run_folders, unpacked, write_pack
 
@@ -110,7 +110,7 @@ def test_damaged_pack_is_refused_in_one_sentence(
     with pytest.raises(UserError) as refused:
         unpacked("made")
     remedy = "restore the file from the repository, or install s80lab again"
-    assert str(refused.value) == f"{shown(pack)}: {sentence}; {remedy}"
+    assert str(refused.value) == f"{short_path(pack)}: {sentence}; {remedy}"
     assert [path.name for path in tmp_path.glob("build/reference/[!.]*")] == []
 
 

@@ -197,7 +197,7 @@ TEST(MalformedBlock, IsRefusedOrSafe) {
                         const bool interrupt = e.op == model::Op::signal || e.op == model::Op::wait;
                         RC_ASSERT(!interrupt || e.line < epoch.signals);
                         RC_ASSERT(e.op != model::Op::after ||
-                                  model::Edge::of(e.line).processor < shape.processors);
+                                  model::Edge::from_word(e.line).processor < shape.processors);
                         RC_ASSERT(e.awaited == 0 || e.op <= model::Op::pass);
                     }
                 }

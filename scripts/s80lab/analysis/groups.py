@@ -201,13 +201,13 @@ def read_groups(run_dirs: Sequence[Path]) -> list[Group]:
     return group_runs(read_runs(run_dirs))
 
 
-def group_runs(of: Sequence[Run]) -> list[Group]:
+def group_runs(selected: Sequence[Run]) -> list[Group]:
     """Groups the runs. A group's label is its experiment and what differs from the experiment's file, for example
     `imapb · mesi · l2.size=2MiB`."""
-    if not of:
+    if not selected:
         raise UserError("there are no runs for the report; run an experiment first")
     by_identity: dict[tuple[str, ...], list[Run]] = {}
-    for run in of:
+    for run in selected:
         manifest = run.manifest
         others = (str(manifest[key]) for key in _IDENTITY)
         by_identity.setdefault((_workload(run), *others, design_text(manifest), varied(manifest)), []).append(run)

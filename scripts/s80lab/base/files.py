@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from s80lab.base.errors import UserError
-from s80lab.base.paths import shown
+from s80lab.base.paths import short_path
 from s80lab.base.staging import file_locks, full_disk, scratch, working
 from s80lab.base.terminal import quoted
 
@@ -110,15 +110,15 @@ def open_regular(path: Path, most: int, remedy: str = "name another file") -> It
         with os.fdopen(handle, "rb") as file:
             status = os.fstat(handle)
             if not stat.S_ISREG(status.st_mode):
-                raise UserError(f"{shown(path)}: is a pipe or a device, not a file; {remedy}")
+                raise UserError(f"{short_path(path)}: is a pipe or a device, not a file; {remedy}")
             if status.st_size > most:
                 limit = f"{_limit(most)}, the limit for this kind of file"
-                raise UserError(f"{shown(path)}: is larger than {limit}; {remedy}")
+                raise UserError(f"{short_path(path)}: is larger than {limit}; {remedy}")
             yield file
     except IsADirectoryError:
-        raise UserError(f"{shown(path)}: is a folder, not a file; {remedy}") from None
+        raise UserError(f"{short_path(path)}: is a folder, not a file; {remedy}") from None
     except OSError as error:
-        raise UserError(f"{shown(path)}: cannot be read ({error.strerror}); {remedy}") from None
+        raise UserError(f"{short_path(path)}: cannot be read ({error.strerror}); {remedy}") from None
 
 
 def _limit(size: int) -> str:

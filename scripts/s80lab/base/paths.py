@@ -57,7 +57,7 @@ SLICES_PLUGIN = LIB / "libs80slices.so"
 REPLAY = BIN / "s80-replay"
 
 
-def shown(path: Path) -> str:
+def short_path(path: Path) -> str:
     """The path for a message: relative to the project or the lab if it lies inside, else absolute."""
     for folder in (ROOT, HOME):
         if path.is_relative_to(folder):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.strict import shown
+from s80lab.base.strict import short_path
 
 TARGETS = {"s80-step": "make lesson"}
 """Commands that build a program without root and without other programs."""
@@ -25,7 +25,7 @@ def built(file: Path) -> Path:
 def missing(file: Path) -> str:
     """One sentence about a compiled program or plugin that is missing: its name, and how to get it."""
     if paths.CHECKOUT or not file.is_relative_to(paths.ROOT):
-        return f"{shown(file)} is missing: run `{TARGETS.get(file.name, 'make build')}`"
+        return f"{short_path(file)} is missing: run `{TARGETS.get(file.name, 'make build')}`"
     kind = "plugin" if file.suffix == ".so" else "program"
     return (
         f"this package does not contain the compiled {kind} {file.name}: install a package that `make wheel` built in "

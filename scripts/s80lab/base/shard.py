@@ -16,17 +16,17 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Shard:
-    """One shard: part `number` (counted from 1) of a list that is divided into `of` parts."""
+    """One shard: part `number` (counted from 1) of a list that is divided into `count` parts."""
 
     number: int = 1
-    of: int = 1
+    count: int = 1
 
     def __str__(self) -> str:
-        return f"{self.number}/{self.of}"
+        return f"{self.number}/{self.count}"
 
     def take(self, items: Sequence[T]) -> list[T]:
-        """Every `of`-th item, starting with item `number`. Shards are disjoint; their lengths differ by one at most."""
-        return list(items[self.number - 1 :: self.of])
+        """Every `count`-th item from item `number` on. Shards are disjoint. Their lengths differ by 1 at most."""
+        return list(items[self.number - 1 :: self.count])
 
 
 def parse_shard(text: str) -> Shard:
@@ -34,10 +34,10 @@ def parse_shard(text: str) -> Shard:
     match = re.fullmatch(r"(\d{1,9})/(\d{1,9})", text)
     if match is None:
         raise UserError(f"--shard {text}: is not a shard: write I/N, for example 1/10 for the first of ten shards")
-    number, of = int(match[1]), int(match[2])
-    if not 1 <= number <= of:
-        raise UserError(f"--shard {text}: there is no shard {number} of {of}: write 1/{of} to {of}/{of}")
-    return Shard(number, of)
+    number, count = int(match[1]), int(match[2])
+    if not 1 <= number <= count:
+        raise UserError(f"--shard {text}: there is no shard {number} of {count}: write 1/{count} to {count}/{count}")
+    return Shard(number, count)
 
 
 def by_hash(items: Sequence[T], hash: Callable[[T], str]) -> dict[str, T]:

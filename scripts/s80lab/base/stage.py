@@ -19,7 +19,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.hashing import CHUNK
 from s80lab.base.records import Hash, present_hash
 from s80lab.base.staging import exclusive, staging, sweep, working
-from s80lab.base.strict import shown
+from s80lab.base.strict import short_path
 
 
 async def sparse_copy(source: Path, target: Path) -> None:
@@ -27,13 +27,13 @@ async def sparse_copy(source: Path, target: Path) -> None:
     command = ["cp", "--reflink=auto", "--sparse=auto", str(source), str(target)]
     process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
     try:
-        _, said = await process.communicate()
+        _, errors = await process.communicate()
     except asyncio.CancelledError:
         process.kill()
         await process.wait()
         raise
     if process.returncode:
-        raise UserError(f"{source} cannot be copied to {target.parent}: {said.decode().strip()}")
+        raise UserError(f"{source} cannot be copied to {target.parent}: {errors.decode().strip()}")
 
 
 async def copy_files(source: Path, target: Path) -> None:
@@ -81,14 +81,14 @@ async def staged(folder: Path, key: str, files: Mapping[str, str], hash: Hash, w
                     await sparse_copy(folder / name, partial / name)
                     if sha256 and await asyncio.to_thread(present_hash, partial / name, hash) != sha256:
                         raise UserError(
-                            f"{shown(folder / name)}: the copy on the disk of $S80LAB_STAGE ({stage}) has "
+                            f"{short_path(folder / name)}: the copy on the disk of $S80LAB_STAGE ({stage}) has "
                             "another hash than the file; check both disks for errors, then repeat the command"
                         )
     for name, sha256 in files.items():
         if sha256 and await asyncio.to_thread(present_hash, final / name, hash) != sha256:
             raise UserError(
-                f"{shown(final / name)}: this copy has changed since s80lab made it; remove the folder "
-                f"{shown(final)}, and s80lab will copy the files again"
+                f"{short_path(final / name)}: this copy has changed since s80lab made it; remove the folder "
+                f"{short_path(final)}, and s80lab will copy the files again"
             )
     return final
 

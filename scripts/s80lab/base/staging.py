@@ -20,7 +20,7 @@ from types import ModuleType
 
 from s80lab.base import host
 from s80lab.base.errors import UserError
-from s80lab.base.paths import shown
+from s80lab.base.paths import short_path
 
 PARTIAL = ".partial-"
 POLL_S = 0.5
@@ -82,7 +82,7 @@ def full_disk(folder: Path) -> Iterator[None]:
 def full_sentence(folder: Path) -> str:
     """What to do about a full disk."""
     return (
-        f"{shown(folder)}: the disk of this folder is full; remove files from this disk, or move the folder to "
+        f"{short_path(folder)}: the disk of this folder is full; remove files from this disk, or move the folder to "
         "another disk, then repeat the command"
     )
 
@@ -190,17 +190,17 @@ async def exclusive(path: Path, waiting: Callable[[], None]) -> AsyncIterator[bo
     fcntl = file_locks()
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
-        told = False
+        waited = False
         while True:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
-                if not told:
+                if not waited:
                     waiting()
-                    told = True
+                    waited = True
                 await asyncio.sleep(POLL_S)
-        yield told
+        yield waited
 
 
 def lockable(path: Path) -> bool:

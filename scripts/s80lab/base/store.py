@@ -21,7 +21,7 @@ from s80lab.base.files import read_regular
 from s80lab.base.hashing import file_hash, value_hash
 from s80lab.base.records import FileRecord, Hash, is_unchanged, record_file
 from s80lab.base.staging import sweep
-from s80lab.base.strict import Strict, shown
+from s80lab.base.strict import Strict, short_path
 
 __all__ = ["FileRecord", "Hash", "M", "Store", "StoredManifest", "Verdict", "check_files", "now"]
 
@@ -201,8 +201,8 @@ def check_files(folder: Path, manifest: StoredManifest, hash: Hash) -> None:
     for name, record in manifest.files.items():
         if not is_unchanged(folder / name, record, hash):
             raise UserError(
-                f"{shown(folder / name)}: the file has changed since s80lab wrote it; remove the folder "
-                f"{shown(folder)}, and s80lab will build it again"
+                f"{short_path(folder / name)}: the file has changed since s80lab wrote it; remove the folder "
+                f"{short_path(folder)}, and s80lab will build it again"
             )
 
 

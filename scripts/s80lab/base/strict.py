@@ -19,7 +19,7 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.files import read_regular
 from s80lab.base.numbers import LARGEST as MOST_BYTES
-from s80lab.base.paths import shown as shown
+from s80lab.base.paths import short_path as short_path
 from s80lab.base.renamed import rename_sentence
 from s80lab.base.suggest import closest, hint, names
 
@@ -80,7 +80,7 @@ def shortened(text: str) -> str:
 def find(kind: str, folder: Path, name: str) -> Path:
     """The file of a named machine, protocol, experiment or scale. UserError for an unknown name or a path."""
     if name not in names(folder):
-        raise UserError(f"there is no {kind} `{name}` in {shown(folder)}: {hint(name, names(folder))}")
+        raise UserError(f"there is no {kind} `{name}` in {short_path(folder)}: {hint(name, names(folder))}")
     files = (place / f"{name}.toml" for place in paths.places(folder))
     return next(file for file in files if file.is_file())
 
@@ -90,7 +90,7 @@ def with_bases(kind: str, folder: Path, name: str) -> dict[Path, dict[str, Any]]
     path = find(kind, folder, name)
     chain = {path: read_toml(path)}
     while (base := chain[path].get("base")) is not None:
-        where = f"{shown(path)}: key `base`"
+        where = f"{short_path(path)}: key `base`"
         if base not in names(folder):
             raise UserError(f"{where}: there is no {kind} `{base}` to use as base: {hint(str(base), names(folder))}")
         path = find(kind, folder, base)
@@ -118,8 +118,8 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         text = read_regular(path, LARGEST).decode()
     except UnicodeDecodeError as error:
-        raise UserError(f"{shown(path)}: cannot be read ({error}); write the file in UTF-8") from None
-    return parse_toml(text.replace("\r\n", "\n").replace("\r", "\n"), shown(path))
+        raise UserError(f"{short_path(path)}: cannot be read ({error}); write the file in UTF-8") from None
+    return parse_toml(text.replace("\r\n", "\n").replace("\r", "\n"), short_path(path))
 
 
 def parse_toml(text: str, where: str) -> dict[str, Any]:
@@ -146,7 +146,7 @@ def _loads(text: str, where: str) -> dict[str, Any]:
 
 def load(path: Path, model: type[M], overrides: Mapping[str, object] | None = None) -> M:
     """Read a file as `model`. overrides: values by dotted keys that replace values of the file (`l2.size`: `4MiB`)."""
-    return resolve(read_toml(path), model, shown(path), overrides)
+    return resolve(read_toml(path), model, short_path(path), overrides)
 
 
 def resolve(content: dict[str, Any], model: type[M], where: str, overrides: Mapping[str, object] | None = None) -> M:

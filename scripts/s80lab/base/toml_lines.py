@@ -30,10 +30,10 @@ def key_lines(text: str) -> dict[Keys, int]:
     for number, line in enumerate(text.split("\n"), 1):
         if not inside:
             if header := _HEADER.match(line):
-                table = _parts(header[1])
+                table = _split_key(header[1])
                 found.setdefault(table, number)
             elif assigned := _ASSIGNED.match(line):
-                parts = (*table, *_parts(assigned[1]))
+                parts = (*table, *_split_key(assigned[1]))
                 for length in range(len(table) + 1, len(parts) + 1):
                     found.setdefault(parts[:length], number)
         for quotes in _LONG_TEXT.findall(line):
@@ -127,5 +127,5 @@ def toml_comment(text: str) -> str:
     return "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
 
 
-def _parts(dotted: str) -> Keys:
+def _split_key(dotted: str) -> Keys:
     return tuple(part.strip("\"'") for part in re.findall(_KEY, dotted))

@@ -24,7 +24,7 @@ from s80lab.base.hashing import value_hash
 from s80lab.base.stage import copy_files, sparse_copy, write_sparse
 from s80lab.base.staging import full_disk, held, scratch, staging, sweep, working
 from s80lab.base.store import FileRecord, M, Store
-from s80lab.base.strict import Strict, shown
+from s80lab.base.strict import Strict, short_path
 from s80lab.base.suggest import hint
 
 EXPORT, TAR = "export.json", ".tar"
@@ -59,7 +59,7 @@ def export(store: Store[M], name: str, target: Path) -> Path:
     manifest = _named(store, name)
     final = target if target.suffix == TAR else target / manifest.name
     if final.exists():
-        raise UserError(f"{shown(final)}: the target exists already; remove it, or name another target")
+        raise UserError(f"{short_path(final)}: the target exists already; remove it, or name another target")
     folder = store.folder(manifest.name)
     files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     records = {
@@ -68,15 +68,15 @@ def export(store: Store[M], name: str, target: Path) -> Path:
     }
     if {**records, **manifest.files} != records:
         raise UserError(
-            f"{shown(folder)}: files have changed since s80lab wrote them; remove the folder, let s80lab build "
+            f"{short_path(folder)}: files have changed since s80lab wrote them; remove the folder, let s80lab build "
             "it again, and repeat the export"
         )
-    said = Export(manifest=manifest.model_dump(mode="json"), files=records).model_dump_json(indent=1) + "\n"
+    head = Export(manifest=manifest.model_dump(mode="json"), files=records).model_dump_json(indent=1) + "\n"
     if target.suffix == TAR:
-        _pack(folder, said, final)
+        _pack(folder, head, final)
         return final
     with staging(final) as partial:
-        (partial / EXPORT).write_text(said)
+        (partial / EXPORT).write_text(head)
         asyncio.run(copy_files(folder, partial))
     return final
 
@@ -89,30 +89,32 @@ def take_in(store: Store[M], source: Path, waiting: Callable[[], None] = lambda:
     source: an exported folder or .tar file.
     waiting: called if another process builds or imports the entry now.
     """
-    with _opened(source) as (said, unpack):
+    with _opened(source) as (head, unpack):
         try:
-            content = Export.model_validate_json(said)
+            content = Export.model_validate_json(head)
             manifest = store.manifest.model_validate(content.manifest)
         except ValidationError:
             raise UserError(
-                f"{shown(source)}: {EXPORT} does not describe an entry of {shown(store.root())}, or another "
+                f"{short_path(source)}: {EXPORT} does not describe an entry of {short_path(store.root())}, or another "
                 "version of s80lab wrote it; import checkpoints with `checkpoint import` and captures with "
                 "`captures import`, and use equal versions on both hosts"
             ) from None
         name = manifest.name
-        check_name(name, f"{shown(source)}: name of the entry in {EXPORT}", "do not import this export")
+        check_name(name, f"{short_path(source)}: name of the entry in {EXPORT}", "do not import this export")
         if name.endswith(".json") or not all(map(_is_plain, (*content.files, *manifest.files))):
             raise UserError(
-                f"{shown(source)}: {EXPORT} names files outside the folder, or names that s80lab does not give; do not "
-                "import this export"
+                f"{short_path(source)}: {EXPORT} names files outside the folder, or names that s80lab does not give; "
+                "do not import this export"
             )
         if any(not 0 <= record.bytes <= LARGEST_FILE for record in content.files.values()):
             raise UserError(
-                f"{shown(source)}: {EXPORT} lists a file of more than {LARGEST_FILE >> 30} GiB, which no guest "
+                f"{short_path(source)}: {EXPORT} lists a file of more than {LARGEST_FILE >> 30} GiB, which no guest "
                 "of s80lab has; do not import this export"
             )
         if not manifest.files:
-            raise UserError(f"{shown(source)}: the manifest in {EXPORT} lists no file; export again on the other host")
+            raise UserError(
+                f"{short_path(source)}: the manifest in {EXPORT} lists no file; export again on the other host"
+            )
         with held(store.root() / f".{name}.lock", waiting):
             sweep(store.root())
             return manifest, _put(store, source, content, manifest, unpack)
@@ -125,8 +127,8 @@ def _put(store: Store[M], source: Path, content: Export, manifest: M, unpack: Un
     if known is not None and store.present(known):
         if (known.key, known.content) != (manifest.key, manifest.content):
             raise UserError(
-                f"{shown(store.folder(name))}: exists already with other content than {shown(source)}, because "
-                "two hosts built it independently; runs from the two copies would differ: remove this folder "
+                f"{short_path(store.folder(name))}: exists already with other content than {short_path(source)}, "
+                "because two hosts built it independently; runs from the two copies would differ: remove this folder "
                 "and import again, or keep it and do not import"
             )
         return False
@@ -139,11 +141,12 @@ def _put(store: Store[M], source: Path, content: Export, manifest: M, unpack: Un
                 or store.hash(partial / file) != record.sha256
             ):
                 raise UserError(
-                    f"{shown(source)}: {file} differs from the file that was exported; copy the export again"
+                    f"{short_path(source)}: {file} differs from the file that was exported; copy the export again"
                 )
         if {**content.files, **manifest.files} != content.files or value_hash(manifest.inputs) != manifest.key:
             raise UserError(
-                f"{shown(source)}: the manifest in {EXPORT} does not match the files; export again on the other host"
+                f"{short_path(source)}: the manifest in {EXPORT} does not match the files; export again on the other "
+                "host"
             )
     store.record(manifest)
     return True
@@ -156,18 +159,20 @@ def _opened(source: Path) -> Iterator[tuple[bytes, Unpack]]:
         if source.suffix != TAR:
             if not source.is_dir():
                 why = "is neither a folder nor a .tar file" if source.exists() else "there is no such folder"
-                raise UserError(f"{shown(source)}: {why}; name an export")
+                raise UserError(f"{short_path(source)}: {why}; name an export")
             yield _read_folder(source)
             return
         if not source.is_file():
-            raise UserError(f"{shown(source)}: there is no such file; name an export")
+            raise UserError(f"{short_path(source)}: there is no such file; name an export")
         with tarfile.open(source, "r:") as tar:
             yield _read_tar(tar, source)
     except tarfile.TarError as error:
-        raise UserError(f"{shown(source)}: is not a tar file or is truncated ({error}); copy the file again") from None
+        raise UserError(
+            f"{short_path(source)}: is not a tar file or is truncated ({error}); copy the file again"
+        ) from None
     except FileNotFoundError as absent:
         raise UserError(
-            f"{shown(Path(str(absent.filename)))}: is missing, so the export is incomplete; copy the export again"
+            f"{short_path(Path(str(absent.filename)))}: is missing, so the export is incomplete; copy the export again"
         ) from None
 
 
@@ -178,7 +183,7 @@ def _read_folder(source: Path) -> tuple[bytes, Unpack]:
         path = source / file
         _require_file(path, path.lstat().st_mode)
         if path.resolve() != real / file:
-            raise UserError(f"{shown(path)}: is behind a link; copy the export again, without links")
+            raise UserError(f"{short_path(path)}: is behind a link; copy the export again, without links")
         if path.stat().st_size != length:
             return False
         asyncio.run(sparse_copy(path, target))
@@ -195,7 +200,7 @@ def _read_tar(tar: tarfile.TarFile, source: Path) -> tuple[bytes, Unpack]:
 
     def unpack(file: str, length: int, target: Path) -> bool:
         if file not in members or (content := tar.extractfile(members[file])) is None:
-            raise UserError(f"{shown(source)}: {file} is missing in the tar file; copy the tar file again")
+            raise UserError(f"{short_path(source)}: {file} is missing in the tar file; copy the tar file again")
         if members[file].size != length:
             return False
         write_sparse(content, target)
@@ -203,7 +208,7 @@ def _read_tar(tar: tarfile.TarFile, source: Path) -> tuple[bytes, Unpack]:
 
     if EXPORT not in members or (head := tar.extractfile(members[EXPORT])) is None:
         raise UserError(
-            f"{shown(source)}: contains no file {EXPORT}, so `s80lab ... export` did not write it; name an export"
+            f"{short_path(source)}: contains no file {EXPORT}, so `s80lab ... export` did not write it; name an export"
         )
     _require_short(source / EXPORT, members[EXPORT].size)
     return head.read(), unpack
@@ -213,30 +218,31 @@ def _require_file(path: Path, mode: int) -> None:
     """UserError for a link, a pipe, a device or a folder. mode: of the path itself."""
     if not stat.S_ISREG(mode):
         raise UserError(
-            f"{shown(path)}: is not a regular file, so `s80lab ... export` did not write it; name an export"
+            f"{short_path(path)}: is not a regular file, so `s80lab ... export` did not write it; name an export"
         )
 
 
 def _require_short(head: Path, length: int) -> None:
     if length > LARGEST_HEAD:
         raise UserError(
-            f"{shown(head)}: has {length} bytes, but the limit is {LARGEST_HEAD >> 20} MiB; do not import this export"
+            f"{short_path(head)}: has {length} bytes, but the limit is {LARGEST_HEAD >> 20} MiB; do not import this "
+            "export"
         )
 
 
-def _pack(folder: Path, said: str, final: Path) -> None:
+def _pack(folder: Path, head: str, final: Path) -> None:
     """Write the tar file, complete or not at all. export.json comes first in it. What killed exports left beside it is
     removed."""
     final.parent.mkdir(parents=True, exist_ok=True)
     with full_disk(final.parent), working(final.parent) as place, scratch() as beside:
         packed = place / final.name
         (beside / folder.name).mkdir()
-        (beside / folder.name / EXPORT).write_text(said)
+        (beside / folder.name / EXPORT).write_text(head)
         first = ("--directory", str(beside), f"{folder.name}/{EXPORT}")
         command = ["tar", "--create", "--sparse", "--file", str(packed), *first, "--directory", str(folder.parent)]
         done = subprocess.run([*command, folder.name], capture_output=True, text=True)
         if done.returncode:
-            raise UserError(f"{shown(final)}: cannot be written: {done.stderr.strip()}")
+            raise UserError(f"{short_path(final)}: cannot be written: {done.stderr.strip()}")
         packed.replace(final)
 
 
@@ -245,7 +251,7 @@ def _named(store: Store[M], name: str) -> M:
     fitting = [one for one in manifests if one == name] or [one for one in manifests if one.startswith(name)]
     if not fitting:
         known = f": {hint(name, manifests)}" if manifests else ", which is empty"
-        raise UserError(f"there is no `{name}` in {shown(store.root())}{known}")
+        raise UserError(f"there is no `{name}` in {short_path(store.root())}{known}")
     if len(fitting) > 1:
         raise UserError(f"several names begin with `{name}`: {', '.join(fitting)}; write more of the name")
     return manifests[fitting[0]]

@@ -15,7 +15,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.files import check_name
 from s80lab.base.hashing import text_hash
 from s80lab.base.records import known_hash
-from s80lab.base.strict import find_or_file, parse_toml, read_toml, resolve, shown
+from s80lab.base.strict import find_or_file, parse_toml, read_toml, resolve, short_path
 from s80lab.capture.store import Capture
 from s80lab.config.differences import value_text
 from s80lab.config.machine import Machine, load_machine, with_inclusion
@@ -157,7 +157,7 @@ class Resolver:
                 self._machines[machine] = parse_toml(capture.machine.resolved(), where), where
             else:
                 path = find_or_file("machine", paths.MACHINES, machine)
-                self._machines[machine] = read_toml(path), shown(path)
+                self._machines[machine] = read_toml(path), short_path(path)
         content, where = self._machines[machine]
         return deepcopy(content), where
 

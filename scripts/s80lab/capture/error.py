@@ -109,12 +109,12 @@ def filter_error(capture: Capture, design: Design, table: Path = TABLE) -> dict[
     row = max(fitting, key=lambda one: one["l2.size"])
     errors = row["errors"]
     measured = "" if row["l2.size"] == size else f" (measured at {size_text(row['l2.size'])})"
-    said = ", ".join(f"{one.title} {_signed(errors[one.name])} {one.unit}" for one in QUANTITIES)
+    differences = ", ".join(f"{one.title} {_signed(errors[one.name])} {one.unit}" for one in QUANTITIES)
     return {
         "l2.size": row["l2.size"],
         "errors": errors,
         "statement": "Replayed from a filtered capture. Its error (value from a filtered capture minus value from a "
-        f"full capture) with {what}{measured}: {said}.",
+        f"full capture) with {what}{measured}: {differences}.",
     }
 
 

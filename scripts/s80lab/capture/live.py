@@ -241,7 +241,7 @@ async def _verify(recipe: Recording, form: Form, folder: Path, job: Job) -> Tota
     path, out = folder / f"{form}{SUFFIX}", folder / f"replay-{form}"
     out.mkdir()
     played = await play(
-        path, folder / MACHINE, folder / PROTOCOL, out, lambda done, of: job.update(f"replaying {form}", done, of)
+        path, folder / MACHINE, folder / PROTOCOL, out, lambda done, total: job.update(f"replaying {form}", done, total)
     )
     snapshots = await asyncio.to_thread(Snapshots.read, out / SNAPSHOTS)
     identical = up_to_the_end(out / SNAPSHOTS) == up_to_the_end(folder / SNAPSHOTS)

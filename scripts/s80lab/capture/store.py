@@ -18,7 +18,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.files import check_name
 from s80lab.base.hashing import file_hash
 from s80lab.base.store import Store, StoredManifest
-from s80lab.base.strict import Strict, shown, validate
+from s80lab.base.strict import Strict, short_path, validate
 from s80lab.base.suggest import hint
 from s80lab.config.machine import Machine, load_machine_text
 from s80lab.results.run_folder import MANIFEST, PROTOCOL, WARM_SNAPSHOTS
@@ -163,8 +163,8 @@ def open_capture(name: str, form: Form | None = None, store: Store[Manifest] = S
         capture = _read(Path(name))
         if form not in (None, capture.form):
             raise UserError(
-                f"{shown(capture.path)}: is a {capture.form} capture, but a {form} one is needed; name the file of "
-                f"a {form} capture, or a capture of the lab with this form"
+                f"{short_path(capture.path)}: is a {capture.form} capture, but a {form} one is needed; name the file "
+                f"of a {form} capture, or a capture of the lab with this form"
             )
         return capture
     _refuse_trace(Path(name))
@@ -194,9 +194,9 @@ def _named(name: str, store: Store[Manifest]) -> Manifest:
     manifests = {one.name: one for one in store.all()}
     fitting = [one for one in manifests if one == name] or [one for one in manifests if one.startswith(name)]
     if not manifests:
-        raise UserError(f"there is no capture in {shown(store.root())}; record one with `s80lab capture imapb`")
+        raise UserError(f"there is no capture in {short_path(store.root())}; record one with `s80lab capture imapb`")
     if not fitting:
-        raise UserError(f"there is no capture `{name}` in {shown(store.root())}: {hint(name, manifests)}")
+        raise UserError(f"there is no capture `{name}` in {short_path(store.root())}: {hint(name, manifests)}")
     if len(fitting) > 1:
         raise UserError(
             f"the names of several captures begin with `{name}`: {', '.join(fitting)}; write more of the name"
@@ -213,19 +213,23 @@ def _named(name: str, store: Store[Manifest]) -> Manifest:
 
 def _read(path: Path) -> Capture:
     if not path.is_file():
-        raise UserError(f"there is no capture file {shown(path)}; `s80lab captures list` shows the captures of the lab")
+        raise UserError(
+            f"there is no capture file {short_path(path)}; `s80lab captures list` shows the captures of the lab"
+        )
     content = capture_info(path)
     if not content["accesses"]:
-        raise UserError(f"{shown(path)}: the trace contains no access, so there is nothing to play; record it again")
-    origin = read_origin(content["origin"], shown(path))
+        raise UserError(
+            f"{short_path(path)}: the trace contains no access, so there is nothing to play; record it again"
+        )
+    origin = read_origin(content["origin"], short_path(path))
     if "capture" in origin:
-        check_name(origin["capture"], f"{shown(path)}: origin in the header of the capture", "use another copy")
+        check_name(origin["capture"], f"{short_path(path)}: origin in the header of the capture", "use another copy")
     else:
-        check_name(path.stem, shown(path), "rename the file")
+        check_name(path.stem, short_path(path), "rename the file")
     return Capture(
         path=path,
         form="filtered" if content["form"] == "filtered" else "full",
-        machine=load_machine_text(content["machine"], f"the machine in the header of {shown(path)}"),
+        machine=load_machine_text(content["machine"], f"the machine in the header of {short_path(path)}"),
         origin=origin,
         warm=content["warm"],
     )

@@ -175,13 +175,13 @@ def _work(words: Sequence[str], plan: Sequence[str]) -> Work:
     if done.returncode:
         raise UserError(done.stderr.strip().removeprefix("s80lab: "))
     try:
-        said = json.loads(done.stdout)
+        listed = json.loads(done.stdout)
     except ValueError:  # of --help
         raise UserError(
             f"batch: `s80lab {shlex.join(words)}` cannot be split into tasks, because `s80lab "
             f"{shlex.join(listing)}` prints no list of runs: omit options such as --help"
         ) from None
-    return Work(said["list"], said["of"], said["core_seconds"], said["memory_bytes"])
+    return Work(listed["list"], listed["of"], listed["core_seconds"], listed["memory_bytes"])
 
 
 def _is_ours(name: str) -> bool:

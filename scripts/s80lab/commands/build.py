@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from s80lab.analysis.misses.debug_files import debug_roots
 from s80lab.analysis.misses.debug_packages import debian_sources, fetch_debug_files
-from s80lab.base.strict import parse_settings, shown
+from s80lab.base.strict import parse_settings, short_path
 from s80lab.base.terminal import counted
 from s80lab.commands.changes import Changes
 from s80lab.commands.line.images import CheckpointBuildArguments, ImageBuildArguments, ImageSymbolsArguments
@@ -57,7 +57,7 @@ def image_symbols(args: ImageSymbolsArguments) -> None:
     out = debug_roots()[0]
     image = image_folder(DEFAULT_IMAGE, args.server)
     found = fetch_debug_files(image, out, debian_sources(), kernel=args.kernel, progress=print)
-    print(f"{counted(len(found.packages), 'package')} fetched into {shown(out)}")
+    print(f"{counted(len(found.packages), 'package')} fetched into {short_path(out)}")
     if found.missing:
         rest = len(found.missing) - _LISTED
         more = f" and {rest} more" if rest > 0 else ""

@@ -118,8 +118,8 @@ def _tell(made: Manifest, which: str, forms: tuple[Form, ...], out: Path | None)
     for one, totals in made.forms.items():
         say(f"{one}: {_totals(totals)}", sys.stdout)
     say(f"live run: {made.live_mips:.0f} MIPS while recording; report: {folder / REPORT}", sys.stdout)
-    said = f"invalid: {'; '.join(run.reasons)}" if run.reasons else "valid"
-    say(f"recorded region: {said}", sys.stdout)
+    validity = f"invalid: {'; '.join(run.reasons)}" if run.reasons else "valid"
+    say(f"recorded region: {validity}", sys.stdout)
     say(f"next: `s80lab explore {made.name} --vary protocol=msi,mesi,moesi`", sys.stdout)
     if out is not None:
         _put(STORE.folder(made.name) / f"{forms[0]}{SUFFIX}", out)
@@ -135,20 +135,20 @@ def _start(plan: Plan, stage: Literal["ready", "warm"]) -> Checkpoint:
 def _totals(totals: Totals) -> str:
     """Size, density, and the difference between the capture's own replay and the live run."""
     replay_time = about(totals.instructions / totals.replay_mips / 1e6)
-    said = [
+    facts = [
         f"{disk_size(totals.bytes)} for {instructions_text(totals.instructions)}",
         f"{totals.events / totals.instructions * 1e3:.1f} M events per G instructions, {totals.bytes_per_access:.2f} "
         "bytes per access of the guest",
         f"replays at {totals.replay_mips:.0f} MIPS in {replay_time}",
     ]
     if totals.identical:
-        said.append("the replay equals the live run byte for byte")
+        facts.append("the replay equals the live run byte for byte")
     else:
         points = totals.differences[ANY_SHARE]
-        said.append(
+        facts.append(
             "every share of the replay is within " + ("-" if points is None else f"{points:.2f} points of the live run")
         )
-    return "; ".join(said)
+    return "; ".join(facts)
 
 
 def _put(source: Path, target: Path) -> None:
@@ -210,6 +210,6 @@ class Recording:
     async def record(self, folder: Path, job: Job, extra: Mapping[str, object]) -> None:
         job.update("run")
         await record(self.plan, self.files, self.qemu, self.start, self.inputs, self.name, folder, extra)
-        parts = ExecRun(folder).parts
+        parts = ExecRun(folder).region_count
         if parts != 1:
             raise UserError(f"{self.plan.text}: the region began {parts} times, and a capture has one: omit --from")

@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 import typer
 
-from s80lab.base.strict import shown
+from s80lab.base.strict import short_path
 from s80lab.base.terminal import say
 from s80lab.commands.line.measure import CheckArguments
 from s80lab.commands.output import print_json
@@ -22,7 +22,7 @@ def check_command(args: CheckArguments) -> None:
         print_json(
             [
                 {
-                    "file": shown(one.path),
+                    "file": short_path(one.path),
                     "kind": one.kind or None,
                     "right": not one.problems,
                     "summary": one.summary or None,

@@ -75,9 +75,9 @@ def _report(error: Exception) -> int:
         print(error, file=sys.stderr)
         return 2
     messages = {
-        told: None
+        text: None
         for leaf in leaves(error)
-        if (told := sentence(leaf) if isinstance(leaf, typer.TyperException) else sentence_of(leaf))
+        if (text := sentence(leaf) if isinstance(leaf, typer.TyperException) else sentence_of(leaf))
     }
     if not messages:
         raise error

@@ -15,7 +15,7 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.progress import Board
 from s80lab.base.staging import held
-from s80lab.base.strict import shown
+from s80lab.base.strict import short_path
 from s80lab.base.terminal import counted, say
 from s80lab.capture.explore.plan import PLANS, load_plan
 from s80lab.capture.explore.watch import Failure, Progress, Watcher
@@ -47,13 +47,13 @@ def _watch(plan: Path | None, folders: Sequence[Path]) -> Progress:
     """Show the progress of an exploration until each replay is complete or has failed."""
     content = load_plan(plan or _latest_plan())
     watcher = Watcher(content, folders or [paths.results()])
-    told: set[str] = set()
+    reported: set[str] = set()
     with Board(Console(stderr=True)) as board:
         job = board.job(f"list {content.list[:8]}")
         while not (progress := watcher.look()).ended:
             for failure in progress.failed:
-                if failure.run not in told:
-                    told.add(failure.run)
+                if failure.run not in reported:
+                    reported.add(failure.run)
                     board.say(f"{failure.job} failed on {failure.host}: {failure.reason}")
             done = progress.complete + len(progress.failed)
             job.update("replays", done, progress.total, details=progress.details(), left_s=progress.left_s)
@@ -67,8 +67,8 @@ def _latest_plan() -> Path:
     found = sorted((paths.results() / PLANS).glob("*.json"), key=lambda path: path.stat().st_mtime)
     if not found:
         raise UserError(
-            f"{shown(paths.results() / PLANS)} contains no plan: name the plan of the exploration with --plan FILE "
-            "(`s80lab explore ... --plan FILE --list` writes one)"
+            f"{short_path(paths.results() / PLANS)} contains no plan: name the plan of the exploration with --plan "
+            "FILE (`s80lab explore ... --plan FILE --list` writes one)"
         )
     return found[-1]
 
@@ -76,7 +76,7 @@ def _latest_plan() -> Path:
 def _collect(folders: list[Path] | None) -> None:
 
     def waiting() -> None:
-        say(f"collect: waiting for another `s80lab collect` in {shown(paths.results())}")
+        say(f"collect: waiting for another `s80lab collect` in {short_path(paths.results())}")
 
     # What is missing there, a second one would copy too.
     with held(paths.results() / ".collect.lock", waiting):
@@ -84,12 +84,12 @@ def _collect(folders: list[Path] | None) -> None:
     found = counted(done.runs, "run")
     if done.copied or done.entered:
         say(
-            f"{found}: {done.copied} copied to {shown(paths.runs())}, {done.entered} entered into "
-            f"{shown(paths.database())}; the other runs were there already",
+            f"{found}: {done.copied} copied to {short_path(paths.runs())}, {done.entered} entered into "
+            f"{short_path(paths.database())}; the other runs were there already",
             sys.stdout,
         )
     else:
-        say(f"{found}: nothing new, all are in {shown(paths.database())} already", sys.stdout)
+        say(f"{found}: nothing new, all are in {short_path(paths.database())} already", sys.stdout)
     if done.unfinished:
         skipped = counted(done.unfinished, "folder with a partial run", "folders with partial runs")
         say(f"{skipped} skipped: these runs are in progress or were interrupted", sys.stdout)

@@ -76,8 +76,8 @@ def compare_command(args: CompareArguments) -> None:
     else:
         _refuse({"--form": args.form}, "live runs: it belongs to --replay")
         found = live(sides, selection, args.run, args.misses, args.jobs)
-    one, other = (read_side(side.label, of.folders) for side, of in zip(sides, found, strict=True))
-    show([Comparison(one, other)], [remark for of in found for remark in of.remarks], args.as_json)
+    one, other = (read_side(side.label, runs.folders) for side, runs in zip(sides, found, strict=True))
+    show([Comparison(one, other)], [remark for runs in found for remark in runs.remarks], args.as_json)
 
 
 def compare_programs(first: str, second: str, fail_if: Sequence[str], as_json: bool) -> None:

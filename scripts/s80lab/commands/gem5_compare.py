@@ -182,6 +182,6 @@ async def _capture(plan: Plan, skip: int, measure: int, board: Board) -> Capture
 async def _replay(capture: Capture, machine: str, protocol: str, settings: Mapping[str, object], board: Board) -> Path:
     design = resolve_design(capture, machine, protocol, settings)
     job = board.job(f"{capture.name} on {design.label}")
-    folder = await replay(capture, design, lambda done, of: job.update("replaying", done, of), say=job.say)
+    folder = await replay(capture, design, lambda done, total: job.update("replaying", done, total), say=job.say)
     job.done("replayed")
     return folder

@@ -26,8 +26,8 @@ from s80lab.base.strict import (
     parse_toml,
     put,
     read_toml,
+    short_path,
     shortened,
-    shown,
     with_bases,
 )
 from s80lab.base.terminal import plain, quoted, say
@@ -67,13 +67,13 @@ def write_new(path: Path, text: str) -> None:
     try:
         create_file(path, text)
     except FileExistsError:
-        raise UserError(f"{shown(path)} exists already: choose another name, or remove the file first") from None
+        raise UserError(f"{short_path(path)} exists already: choose another name, or remove the file first") from None
 
 
 def where(path: Path, name: str) -> str:
     """The path for a message, as the user can type it in a command: a short name lies in the lab, which need not be the
     working folder."""
-    text = str(path) if name.endswith(".toml") or Path.cwd() != paths.HOME else shown(path)
+    text = str(path) if name.endswith(".toml") or Path.cwd() != paths.HOME else short_path(path)
     return quote(f"./{text}" if text.startswith("-") else text)
 
 
@@ -86,7 +86,7 @@ def new_machine(args: MachineNewArguments) -> None:
     machine = new.new_machine(path.stem, args.source, parse_settings(args.settings or []))
     place = where(path, args.name)
     text = new.machine_text(machine, place, args.source)
-    if load_machine_text(text, shown(path)) != machine:
+    if load_machine_text(text, short_path(path)) != machine:
         raise _unwritten(path)
     _write_checked(path, text, "machine")
     say(f"{place}: {args.source} with comments; edit the file, then run `s80lab check {place}`", sys.stdout)
@@ -160,15 +160,15 @@ def _write_checked(path: Path, text: str, kind: str) -> None:
     from s80lab.experiment.check import check_text
 
     if len(text.encode(errors="replace")) > LARGEST:
-        raise UserError(f"{shown(path)}: would be larger than {LARGEST >> 10} KiB, the limit; nothing was written")
-    checked = check_text(path, text, parse_toml(text, shown(path)), kind)
+        raise UserError(f"{short_path(path)}: would be larger than {LARGEST >> 10} KiB, the limit; nothing was written")
+    checked = check_text(path, text, parse_toml(text, short_path(path)), kind)
     if checked.problems:
-        raise UserError(f"{shown(path)}: {checked.problems[0].text}; nothing was written")
+        raise UserError(f"{short_path(path)}: {checked.problems[0].text}; nothing was written")
     write_new(path, text)
 
 
 def _unwritten(path: Path) -> UserError:
-    return UserError(f"{shown(path)}: these settings cannot be written to a file; nothing was written")
+    return UserError(f"{short_path(path)}: these settings cannot be written to a file; nothing was written")
 
 
 def _parsed(text: str) -> Mapping[str, Any] | None:

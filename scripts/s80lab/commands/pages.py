@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.files import write_file
-from s80lab.base.strict import shown
+from s80lab.base.strict import short_path
 from s80lab.base.terminal import plain
 from s80lab.capture.error import TABLE
 from s80lab.commands import claims, metrics
@@ -46,8 +46,8 @@ def write_pages(name: str) -> Iterator[Path]:
     folder = unpacked(name)
     if folder != pages_folder(name):
         raise UserError(
-            f"{shown(pages_folder(name))}: cannot be written; set S80LAB_HOME to a folder of your own, then repeat the "
-            "command"
+            f"{short_path(pages_folder(name))}: cannot be written; set S80LAB_HOME to a folder of your own, then "
+            "repeat the command"
         )
     if runs := ordered_runs(name):
         yield write_experiment_report(name, runs, folder)
@@ -106,6 +106,6 @@ def write_tracked() -> Iterator[Path]:
 if __name__ == "__main__":
     for name in result_names():
         for page in write_pages(name):
-            print(plain(f"page: {shown(page)}"), flush=True)
+            print(plain(f"page: {short_path(page)}"), flush=True)
     for page in write_tracked():
-        print(plain(f"page: {shown(page)}"), flush=True)
+        print(plain(f"page: {short_path(page)}"), flush=True)

@@ -77,16 +77,16 @@ def sentence_of(error: BaseException) -> str:
 
     from s80lab.base import paths
     from s80lab.base.staging import full_sentence, is_full
-    from s80lab.base.strict import shown
+    from s80lab.base.strict import short_path
 
     if isinstance(error, sqlite3.DatabaseError):
         if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
             return full_sentence(paths.database().parent)
-        where = shown(paths.database())
+        where = short_path(paths.database())
         return f"{where}: {error}; move the file away and run `s80lab collect` to enter the runs into a new database"
     if isinstance(error, OSError) and error.strerror:
         # A failed copy names source and target; on a full disk, the target is at fault.
         name = error.filename2 if error.filename2 and is_full(error) else error.filename
-        where = f"{shown(paths.HOME / str(name))}: " if name else ""
+        where = f"{short_path(paths.HOME / str(name))}: " if name else ""
         return f"{where}{error.strerror}"
     return ""

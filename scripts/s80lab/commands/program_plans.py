@@ -16,7 +16,7 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash, text_hash, value_hash
 from s80lab.base.staging import working
-from s80lab.base.strict import parse_settings, shown
+from s80lab.base.strict import parse_settings, short_path
 from s80lab.base.terminal import say
 from s80lab.commands.changes import UNCHANGED, Changes
 from s80lab.commands.exec import Design, HandedOver, design_of, hand_over
@@ -145,7 +145,7 @@ def saved_files(names: Sequence[str]) -> list[Path]:
         raise UserError(f"{lost}: is not an experiment of a program, such as `s80lab exec --save {lost}` writes")
     if files and len(files) < len(found):
         other = next(name for name, path in found.items() if path is None)
-        raise UserError(f"{shown(files[0])} is a program and {other} is not: give one command for each")
+        raise UserError(f"{short_path(files[0])} is a program and {other} is not: give one command for each")
     return files
 
 

@@ -19,7 +19,7 @@ from s80lab.base.hashing import value_hash
 from s80lab.base.progress import WAITING, Board, Job, rough
 from s80lab.base.shard import by_hash
 from s80lab.base.staging import exclusive, staging, tidy
-from s80lab.base.strict import shown
+from s80lab.base.strict import short_path
 from s80lab.base.terminal import counted, disk_size, say
 from s80lab.base.threads import to_its_end
 from s80lab.base.version import __version__
@@ -57,18 +57,18 @@ OWN_MEMORY = 1 << 30
 """Bytes that a run takes beside the guest's memory and the files handed over (docs/guides/exec.md)."""
 
 
-async def measure(plan: ProgramPlan, of: Images, again: bool, job: Job) -> Path:
+async def measure(plan: ProgramPlan, built: Images, again: bool, job: Job) -> Path:
     """Run the program unless the run is complete; return the folder of the run, which is complete or absent.
 
     UserError: the program did not end by itself, or nothing was measured."""
-    files, inputs = of.files(plan), of.inputs(plan)
+    files, inputs = built.files(plan), built.inputs(plan)
     folder = plan.folder(inputs)
     async with exclusive(paths.runs() / f".{folder.name}.lock", lambda: job.update(WAITING)) as waited:
         if (again and not waited) or not is_whole(folder):
-            start = await ready(plan.design.shape, of.qemu, job)
+            start = await ready(plan.design.shape, built.qemu, job)
             job.update("run")
             with staging(folder) as partial:
-                await record(plan, files, of.qemu, start, inputs, folder.name, partial)
+                await record(plan, files, built.qemu, start, inputs, folder.name, partial)
     return folder
 
 
@@ -124,7 +124,7 @@ async def record(
 
 
 def measure_all(
-    plans: Sequence[ProgramPlan], of: Images, jobs: int, again: bool = False, enter: bool = True
+    plans: Sequence[ProgramPlan], built: Images, jobs: int, again: bool = False, enter: bool = True
 ) -> list[ExecRun]:
     """All runs, as many at once as the host has cores unless `jobs` says otherwise. enter: into the database."""
 
@@ -135,7 +135,7 @@ def measure_all(
         async def one(plan: ProgramPlan) -> Path:
             async with slots:
                 job = board.job(plan.text)
-                folder = await measure(plan, of, again, job)
+                folder = await measure(plan, built, again, job)
                 job.done(f"complete: {folder.name}")
                 return folder
 
@@ -144,7 +144,7 @@ def measure_all(
         return [task.result() for task in tasks]
 
     for plan in plans:  # the first mistake is found before the first run
-        of.files(plan)
+        built.files(plan)
     folders = on_board(work)
     for folder in folders if enter else ():
         insert_run(paths.database(), RunFolder(folder))
@@ -165,11 +165,11 @@ def run_files(
 ) -> None:
     """`s80lab run` and, with a grid, `s80lab sweep`: make the runs, and print what they measured."""
     plans = [plan for file in files for plan in plans_of(file, changes, seeds, boots, grid)]
-    with images() as of:
+    with images() as built:
         if shard or listed:
-            _run_shard(plans, of, shard, listed, jobs, again, as_json)
+            _run_shard(plans, built, shard, listed, jobs, again, as_json)
             return
-        show(plans, measure_all(plans, of, jobs, again), as_json)
+        show(plans, measure_all(plans, built, jobs, again), as_json)
 
 
 def report_files(
@@ -177,19 +177,19 @@ def report_files(
 ) -> None:
     """`s80lab report`: what the existing runs measured."""
     plans = [plan for file in files for plan in plans_of(file, changes, seeds, boots)]
-    with images() as of:
-        show(plans, existing(plans, of), as_json)
+    with images() as built:
+        show(plans, existing(plans, built), as_json)
 
 
-def existing(plans: Sequence[ProgramPlan], of: Images) -> list[ExecRun]:
+def existing(plans: Sequence[ProgramPlan], built: Images) -> list[ExecRun]:
     """The runs of the plans. UserError if one is not complete."""
-    absent = [plan for plan in plans if not of.complete(plan)]
+    absent = [plan for plan in plans if not built.complete(plan)]
     if absent:
         raise UserError(
             f"{paths.runs()} has no run of {absent[0].text} with the present program and machine: make it with `s80lab "
             "run` (for a comparison: add --run)"
         )
-    return [ExecRun(of.folder(plan)) for plan in plans]
+    return [ExecRun(built.folder(plan)) for plan in plans]
 
 
 def show(plans: Sequence[ProgramPlan], runs: Sequence[ExecRun], as_json: bool) -> None:
@@ -201,21 +201,29 @@ def show(plans: Sequence[ProgramPlan], runs: Sequence[ExecRun], as_json: bool) -
     if as_json:
         print_json(
             [
-                {"experiment": name, "design": label, "runs": [run.folder.name for run in of], "report": of[0].report}
+                {
+                    "experiment": name,
+                    "design": label,
+                    "runs": [run.folder.name for run in of_label],
+                    "report": of_label[0].report,
+                }
                 for name, points in designs.items()
-                for label, of in points.items()
+                for label, of_label in points.items()
             ]
         )
         return
     for name, points in designs.items():
         (first, runs_of), *others = points.items()
         if others:
-            print(sweep_text(name, [ExecComparison((first, label), runs_of, of) for label, of in others]), end="")
+            print(
+                sweep_text(name, [ExecComparison((first, label), runs_of, of_label) for label, of_label in others]),
+                end="",
+            )
             page = _sweep_page([(plan, run) for plan, run in pairs if plan.experiment == name])
         else:
             print(program_text(runs_of[0]) + several_text(runs_of), end="")
             page = runs_of[0].folder / REPORT
-        print(f"report: {shown(page)}")
+        print(f"report: {short_path(page)}")
 
 
 def _sweep_page(pairs: Sequence[tuple[ProgramPlan, ExecRun]]) -> Path:
@@ -242,20 +250,22 @@ def compare_files(
     plans = [plans_of(file, changes, seeds, boots) for file, changes, _ in sides]
     for (file, _, _), of_side in zip(sides, plans, strict=True):
         if of_side[0].varied:
-            raise UserError(f"{shown(file)}: has a [sweep]: compare its designs with `s80lab run {shown(file)}`")
-    with images() as of:
+            raise UserError(
+                f"{short_path(file)}: has a [sweep]: compare its designs with `s80lab run {short_path(file)}`"
+            )
+    with images() as built:
         if run:
-            first, second = (measure_all(of_side, of, jobs) for of_side in plans)
+            first, second = (measure_all(of_side, built, jobs) for of_side in plans)
         else:
-            first, second = (existing(of_side, of) for of_side in plans)
+            first, second = (existing(of_side, built) for of_side in plans)
     return ExecComparison((sides[0][2], sides[1][2]), first, second)
 
 
 def estimate_files(plans: Sequence[ProgramPlan], jobs: int, as_json: bool) -> None:
     """`s80lab estimate`: runs to do, and their time if this lab has run the experiment before."""
-    with images() as of:
-        to_do = [plan for plan in plans if not of.complete(plan)]
-        shapes = {plan.design.shape.wanted(of.qemu).name: plan.design.shape.wanted(of.qemu) for plan in to_do}
+    with images() as built:
+        to_do = [plan for plan in plans if not built.complete(plan)]
+        shapes = {plan.design.shape.wanted(built.qemu).name: plan.design.shape.wanted(built.qemu) for plan in to_do}
     boots = [one for one in shapes.values() if not checkpoint.exists(one.name, one.key)]
     former = [former_runs(plan.experiment) for plan in to_do]
     at_once = max(1, min(jobs or host.cores(), len(to_do)))
@@ -291,18 +301,18 @@ def former_runs(experiment: str) -> list[tuple[int, float]]:
 
 
 def _run_shard(
-    plans: Sequence[ProgramPlan], of: Images, shard: str | None, listed: bool, jobs: int, again: bool, as_json: bool
+    plans: Sequence[ProgramPlan], built: Images, shard: str | None, listed: bool, jobs: int, again: bool, as_json: bool
 ) -> None:
-    chosen = part(shard, by_hash(plans, lambda plan: value_hash([plan.experiment, of.inputs(plan)])))
+    chosen = part(shard, by_hash(plans, lambda plan: value_hash([plan.experiment, built.inputs(plan)])))
     if listed:
         costs = {name: _cost(name) for name in dict.fromkeys(plan.experiment for plan in plans)}
         lines = [
-            Listed(hash, plan.text, of.complete(plan), Cost(costs[plan.experiment], _memory(plan)))
+            Listed(hash, plan.text, built.complete(plan), Cost(costs[plan.experiment], _memory(plan)))
             for hash, plan in chosen.items.items()
         ]
         show_list(chosen, lines, as_json)
     else:
-        runs = measure_all(list(chosen.items.values()), of, jobs, again, enter=False)
+        runs = measure_all(list(chosen.items.values()), built, jobs, again, enter=False)
         tell_shard(chosen, [run.folder for run in runs], as_json)
 
 

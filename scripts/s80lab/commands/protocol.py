@@ -12,7 +12,7 @@ from rich.console import Console
 from s80lab.base.errors import UserError
 from s80lab.base.files import write_file
 from s80lab.base.progress import Board
-from s80lab.base.strict import shown
+from s80lab.base.strict import short_path
 from s80lab.base.terminal import plain
 from s80lab.commands.line.traces import CheckArguments, DocsArguments, ListProtocolsArguments, ShowArguments
 from s80lab.commands.output import print_json, sayer
@@ -69,22 +69,22 @@ def check(args: CheckArguments) -> None:
         for job in jobs.values():
             job.drop()
     errors = [verdict for verdict in verdicts if isinstance(verdict, UserError)]
-    told = [verdict for verdict in verdicts if isinstance(verdict, Verdict)]
+    checked = [verdict for verdict in verdicts if isinstance(verdict, Verdict)]
     if args.as_json:
-        print_json([verdict_record(verdict) for verdict in told])
-    for verdict in () if args.as_json else told:
+        print_json([verdict_record(verdict) for verdict in checked])
+    for verdict in () if args.as_json else checked:
         print_verdict(verdict, Console(highlight=False))
-    if not args.as_json and any(verdict.proof for verdict in told):
-        print_invariants(Console(), any(verdict.proof and verdict.protocol.home for verdict in told))
-    for verdict in told if args.trace or args.html else ():
+    if not args.as_json and any(verdict.proof for verdict in checked):
+        print_invariants(Console(), any(verdict.proof and verdict.protocol.home for verdict in checked))
+    for verdict in checked if args.trace or args.html else ():
         _write_counterexample(
-            verdict, (args.files or [shown(verdict.path)])[0], args.trace, args.html, sayer(args.as_json)
+            verdict, (args.files or [short_path(verdict.path)])[0], args.trace, args.html, sayer(args.as_json)
         )
     if len(errors) == 1:
         raise errors[0]
     if errors:
         raise ExceptionGroup("tables that cannot be checked", errors)
-    if any(verdict.proof is None for verdict in told):
+    if any(verdict.proof is None for verdict in checked):
         raise typer.Exit(1)
 
 
@@ -98,7 +98,7 @@ def _write_counterexample(
     from s80lab.trace.setup import from_folder
 
     if verdict.counterexample is None:
-        say(f"{shown(verdict.path)} is proven, so there is no counterexample to write")
+        say(f"{short_path(verdict.path)} is proven, so there is no counterexample to write")
         return
 
     def content(folder: Path) -> str:
@@ -118,4 +118,4 @@ def _write_counterexample(
 def docs(args: DocsArguments) -> None:
     """Regenerate the pages and state diagrams in docs/reference/protocols from the protocol tables."""
     for file in (*write_pages(), write_record()):
-        print(plain(shown(file)))
+        print(plain(short_path(file)))

@@ -12,7 +12,7 @@ from s80lab.analysis.groups import Run, read_runs
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.staging import scratch
-from s80lab.base.strict import shown
+from s80lab.base.strict import short_path
 from s80lab.base.suggest import hint
 from s80lab.base.terminal import plain
 from s80lab.commands import claims
@@ -39,7 +39,7 @@ def show_command(args: ReferenceShowArguments) -> None:
             there = [f"{result}/{page.parent.name}" for page in write_pages(result) if page.parent.name != result]
             raise UserError(f"the reference result `{result}` has no page `{name}`: {hint(name, there or [result])}")
         for page in pages:
-            print(plain(f"page: {shown(page)}"))
+            print(plain(f"page: {short_path(page)}"))
 
 
 def keep_command(args: ReferenceKeepArguments) -> None:

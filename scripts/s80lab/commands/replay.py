@@ -16,7 +16,7 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.progress import Board
 from s80lab.base.store import Store
-from s80lab.base.strict import parse_settings, shown
+from s80lab.base.strict import parse_settings, short_path
 from s80lab.base.terminal import counted, plain, plain_text, say
 from s80lab.capture.design import Design, resolve_design
 from s80lab.capture.error import TABLE
@@ -72,7 +72,9 @@ def open_captures(name: str, form: Form | None, seeds: Sequence[int], store: Sto
     if twice is not None:
         raise UserError(f"{name}: the capture {twice.name} is named twice; name each capture once")
     for capture in captures[1:]:
-        if unlike := next((word for word, of in _COMMON.items() if of(capture) != of(captures[0])), None):
+        if unlike := next(
+            (word for word, value_of in _COMMON.items() if value_of(capture) != value_of(captures[0])), None
+        ):
             raise UserError(
                 f"{name}: the captures {captures[0].name} and {capture.name} differ in the {unlike}; name captures "
                 "that differ in the seed only"
@@ -84,7 +86,7 @@ def _of_seed(name: str, seed: int, store: Store[Manifest]) -> str:
     fitting = [one for one in store.all() if one.name.startswith(name) and one.seed == seed]
     if not fitting:
         raise UserError(
-            f"no capture of seed {seed} in {shown(store.root())} has a name that begins with `{name}`: record it "
+            f"no capture of seed {seed} in {short_path(store.root())} has a name that begins with `{name}`: record it "
             f"with `s80lab capture {name} --seed {seed}`, or omit the seed"
         )
     if len(fitting) > 1:

@@ -71,7 +71,7 @@ def run_command(args: RunArguments) -> None:
         end_invalid(runs)
         return
     say = sayer(args.as_json)
-    wanted = parse_wanted(args.until, args.of, args.max_seeds) if args.until else None
+    wanted = parse_wanted(args.until, args.shares, args.max_seeds) if args.until else None
     if wanted and not options.seeds:
         options = replace(options, seeds=FIRST_ROUND)
     plans = make_plans(args.experiments, options)

@@ -19,7 +19,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.hashing import value_hash
 from s80lab.base.progress import rough
 from s80lab.base.shard import Shard, parse_shard
-from s80lab.base.strict import shown
+from s80lab.base.strict import short_path
 from s80lab.base.terminal import counted, plain
 from s80lab.commands.output import print_json
 from s80lab.experiment.resources import GIB, Cost
@@ -33,17 +33,17 @@ class Part(Generic[T]):
     """A shard of a list of runs or replays.
 
     items: the runs or replays of the shard, by their hashes.
-    of: the number of items in the complete list.
+    total: the number of items in the complete list.
     key: hash of the complete list; it is equal in all shards of one list.
     """
 
     shard: Shard
     items: Mapping[str, T]
-    of: int
+    total: int
     key: str
 
     def __str__(self) -> str:
-        return f"shard {self.shard}: {len(self.items)} of {counted(self.of, 'run')} (list {self.key})"
+        return f"shard {self.shard}: {len(self.items)} of {counted(self.total, 'run')} (list {self.key})"
 
 
 def part(text: str | None, items: Mapping[str, T]) -> Part[T]:
@@ -72,7 +72,7 @@ def show_list(part: Part[T], lines: Sequence[Listed], as_json: bool, boots_s: fl
     if as_json:
         jobs = [{"hash": line.hash, "job": line.text, "whole": line.complete} for line in lines]
         seconds = sum(line.cost.core_s for line in lines)
-        of_list = {"list": part.key, "of": part.of, "shard": str(part.shard), "jobs": jobs}
+        of_list = {"list": part.key, "of": part.total, "shard": str(part.shard), "jobs": jobs}
         counts = {"complete": len(lines) - len(to_do), "to_do": len(to_do)}
         print_json(of_list | counts | {"core_seconds": round(seconds), "memory_bytes": memory})
         return
@@ -98,10 +98,10 @@ def tell_shard(part: Part[T], folders: list[Path], as_json: bool) -> None:
     """Print which runs a shard has completed."""
     if as_json:
         names = [folder.name for folder in folders]
-        print_json({"list": part.key, "of": part.of, "shard": str(part.shard), "runs": names})
+        print_json({"list": part.key, "of": part.total, "shard": str(part.shard), "runs": names})
     else:
         print(
-            f"{part}; all runs are complete in {shown(paths.runs())}; enter the runs into a database with "
+            f"{part}; all runs are complete in {short_path(paths.runs())}; enter the runs into a database with "
             "`s80lab collect`"
         )
 

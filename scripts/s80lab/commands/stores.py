@@ -10,7 +10,7 @@ from typing import Any, Literal
 import typer
 
 from s80lab.base.store import M, Store, StoredManifest
-from s80lab.base.strict import shown
+from s80lab.base.strict import short_path
 from s80lab.base.terminal import disk_size, plain, say, short_time
 from s80lab.base.transfer import export, take_in
 from s80lab.capture.store import STORE as CAPTURES
@@ -96,7 +96,7 @@ def remove_entries(args: RemoveArguments, noun: Noun) -> None:
 
 def export_entry(args: ExportArguments, noun: Noun) -> None:
     """Copy an entry and the hashes of its files to a folder or tar file."""
-    print(plain(f"exported to {shown(export(STORES[noun], args.name, args.target))}"))
+    print(plain(f"exported to {short_path(export(STORES[noun], args.name, args.target))}"))
 
 
 def import_entries(args: ImportArguments, noun: Noun) -> None:

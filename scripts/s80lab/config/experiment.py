@@ -20,7 +20,7 @@ from s80lab.base.strict import (
     load,
     parse_settings,
     resolve,
-    shown,
+    short_path,
     validate,
     with_bases,
 )
@@ -310,7 +310,7 @@ def load_scale(name: str, overrides: Mapping[str, object] | None = None) -> Scal
     """
     path = scale_file(name)
     scale = load(path, Scale, overrides)
-    check_ram(scale, shown(path))
+    check_ram(scale, short_path(path))
     return scale
 
 
@@ -334,13 +334,13 @@ def _for_tests(scale: str) -> Path:
 
 def load_experiment(name: str, overrides: Mapping[str, object]) -> Experiment:
     """Read an experiment, with overrides. UserError if it has no phases for its scale."""
-    said = with_bases("experiment", paths.EXPERIMENTS, name)
-    path = list(said)[-1]
-    experiment = resolve(_content(said), Experiment, shown(path), overrides)
+    contents = with_bases("experiment", paths.EXPERIMENTS, name)
+    path = list(contents)[-1]
+    experiment = resolve(_content(contents), Experiment, short_path(path), overrides)
     if experiment.scale not in experiment.phases:
         shipped = [scale for scale in experiment.phases if not _for_tests(scale).is_file()]
         raise UserError(
-            f"{shown(path)}: {name} cannot run at scale `{experiment.scale}`, because there is no table "
+            f"{short_path(path)}: {name} cannot run at scale `{experiment.scale}`, because there is no table "
             f"[phases.{experiment.scale}]: {hint(experiment.scale, shipped)}"
         )
     return experiment
@@ -354,16 +354,16 @@ def content_over_bases(path: Path, own: Mapping[str, Any]) -> dict[str, Any]:
     return _content({**lower, path: dict(own)})
 
 
-def _content(said: Mapping[Path, Mapping[str, Any]]) -> dict[str, Any]:
+def _content(contents: Mapping[Path, Mapping[str, Any]]) -> dict[str, Any]:
     """The content of the last file over that of its bases, each of which must be a complete experiment."""
     content: dict[str, Any] = {}
-    *lower, _ = said
-    for path, own in said.items():
+    *lower, _ = contents
+    for path, own in contents.items():
         if "sweep" in own:
             content.pop("sweep", None)
         content = _over(content, {key: value for key, value in own.items() if key != "base"})
         if path in lower:
-            validate(content, Experiment, shown(path))
+            validate(content, Experiment, short_path(path))
     return content
 
 

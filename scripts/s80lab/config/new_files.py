@@ -10,7 +10,7 @@ from typing import Any
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.strict import find, find_or_file, put, shown, size_text
+from s80lab.base.strict import find, find_or_file, put, short_path, size_text
 from s80lab.base.suggest import names
 from s80lab.base.toml_lines import toml_comment, toml_key, toml_keys, toml_value
 from s80lab.config.experiment import Experiment, load_experiment
@@ -69,9 +69,9 @@ def experiment_content(base: str, changed: Mapping[str, object], sweep: Grid) ->
     """
     if "base" in changed:
         raise UserError(f"--set base={changed['base']}: the option --from names the base; omit the setting")
-    said = [f"{key}={value}" for key, value in changed.items() if key != "description"]
+    changes = [f"{key}={value}" for key, value in changed.items() if key != "description"]
     content: dict[str, Any] = {
-        "description": f"{base} with {', '.join(said)}" if said else f"{base}, to be changed",
+        "description": f"{base} with {', '.join(changes)}" if changes else f"{base}, to be changed",
         "base": base,
     }
     for key, value in changed.items():
@@ -218,7 +218,7 @@ def machine_lines(machine: Machine) -> Iterator[str]:
             yield ""
             yield ("# " if unused else "") + _commented(f"[{table}]", table)
         known = values.get(key, KEYS.get(key, {}).get("default"))
-        value = "..." if known is None else _shown(key, known)
+        value = "..." if known is None else _value_text(key, known)
         yield ("# " if unused or key not in values else "") + _commented(f"{key.rpartition('.')[2]} = {value}", key)
 
 
@@ -239,7 +239,7 @@ def _protocol(name: object) -> Path:
     path = find_or_file("protocol", paths.PROTOCOLS, str(name))
     named = find("protocol", paths.PROTOCOLS, path.stem) if path.stem in names(paths.PROTOCOLS) else None
     if named is None or named.resolve() != path.resolve():
-        folder = shown(paths.own(paths.PROTOCOLS))
+        folder = short_path(paths.own(paths.PROTOCOLS))
         raise UserError(
             f"--set protocol={name}: a machine file contains the name of a protocol, not a path; copy the file to "
             f"{folder} under a name of its own, then write this name without .toml"
@@ -253,7 +253,7 @@ def _values(machine: Machine) -> dict[str, Any]:
     return {**machine.design(), **guest, "protocol": machine.protocol}
 
 
-def _shown(key: str, value: object) -> str:
+def _value_text(key: str, value: object) -> str:
     return toml_value(size_text(int(str(value))) if key in _SIZES else value)
 
 

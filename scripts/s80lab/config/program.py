@@ -17,7 +17,7 @@ from pydantic import ConfigDict, Field, NonNegativeFloat
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.strict import Strict, find, load, parse_toml, read_toml, shown, validate
+from s80lab.base.strict import Strict, find, load, parse_toml, read_toml, short_path, validate
 from s80lab.base.suggest import names
 from s80lab.config.experiment import Seed, Values
 
@@ -97,9 +97,9 @@ def saved_file(name: str) -> Path | None:
 def load_saved(path: Path) -> Saved:
     """UserError: the file is not right, or its name cannot name runs."""
     if not NAME.fullmatch(path.stem):
-        raise UserError(f"{shown(path)}: runs have this name: use letters, digits, dots, underscores and hyphens")
+        raise UserError(f"{short_path(path)}: runs have this name: use letters, digits, dots, underscores and hyphens")
     if path.stem in names(paths.EXPERIMENTS) and not find("experiment", paths.EXPERIMENTS, path.stem).samefile(path):
-        raise UserError(f"{shown(path)}: {path.stem} is another experiment of the lab: rename the file")
+        raise UserError(f"{short_path(path)}: {path.stem} is another experiment of the lab: rename the file")
     return load(path, Saved)
 
 

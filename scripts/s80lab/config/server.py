@@ -20,7 +20,7 @@ from pydantic import Field
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash, text_hash
-from s80lab.base.strict import Strict, load, shown, validate, with_bases
+from s80lab.base.strict import Strict, load, short_path, validate, with_bases
 from s80lab.base.suggest import names
 
 START, SETTINGS = "usr/lib/s80lab/server.sh", "usr/lib/s80lab/server.conf"
@@ -140,7 +140,7 @@ class Server:
     def keep(self) -> dict[str, str]:
         """The patterns of files to keep, and the server file that contains each."""
         return {
-            pattern: shown(path)
+            pattern: short_path(path)
             for path, part in zip(self.origins, self.parts.values(), strict=True)
             for pattern in part.keep
         }
@@ -210,11 +210,11 @@ def load_server(name: str) -> Server:
     server = _with_bases(name)
     if START not in server.files():
         raise UserError(
-            f"{shown(server.origins[-1])}: this server cannot run alone, because its rootfs has no {START}; it "
+            f"{short_path(server.origins[-1])}: this server cannot run alone, because its rootfs has no {START}; it "
             "is only a base of other servers: choose one of those"
         )
     if not any(part.store for part in server.parts.values()):
-        raise UserError(f"{shown(server.origins[-1])}: the key `store` is missing")
+        raise UserError(f"{short_path(server.origins[-1])}: the key `store` is missing")
     return server
 
 
@@ -224,6 +224,6 @@ def server_names() -> list[str]:
 
 
 def _with_bases(name: str) -> Server:
-    said = with_bases("server", paths.SERVERS, name)
-    parts = {path.stem: validate(content, ServerFile, shown(path)) for path, content in said.items()}
-    return Server(parts, list(said))
+    contents = with_bases("server", paths.SERVERS, name)
+    parts = {path.stem: validate(content, ServerFile, short_path(path)) for path, content in contents.items()}
+    return Server(parts, list(contents))

@@ -16,7 +16,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.numbers import COUNTED, Count, CountOrZero, NonNegative, Positive
-from s80lab.base.strict import Size, Strict, find, read_toml, resolve, shown
+from s80lab.base.strict import Size, Strict, find, read_toml, resolve, short_path
 from s80lab.base.suggest import hint
 from s80lab.config.mix import Mix, Workload, number
 from s80lab.config.script import Script, Sizes, apportioned, sizes_line
@@ -345,8 +345,8 @@ def load_workload(name_or_path: str | Path, overrides: Mapping[str, object] | No
     content = read_toml(path)
     protocol = str(content.get("protocol", "imap"))
     if protocol not in PROTOCOLS:
-        raise UserError(f"{shown(path)}: key `protocol`: `{protocol}` is unknown: {hint(protocol, PROTOCOLS)}")
-    return resolve(content, PROTOCOLS[protocol], shown(path), overrides)
+        raise UserError(f"{short_path(path)}: key `protocol`: `{protocol}` is unknown: {hint(protocol, PROTOCOLS)}")
+    return resolve(content, PROTOCOLS[protocol], short_path(path), overrides)
 
 
 def expected_mix(workload: Workload) -> dict[str, float]:

@@ -378,13 +378,15 @@ def _kind(pattern: str, true: int, false: int) -> str:
 
 def _sums(sums: Sums, column: _Column) -> list[Sum]:
     """Sums of all requests by name."""
-    of, numbers = column.index, column.names
+    name_of, numbers = column.index, column.names
     count = sums.records["count"].astype(np.int64)
     columns = [
-        np.bincount(of, weights=np.where(mask, count, 0), minlength=len(numbers)).astype(np.int64).tolist()
+        np.bincount(name_of, weights=np.where(mask, count, 0), minlength=len(numbers)).astype(np.int64).tolist()
         for mask in (sums.misses, sums.by_cache, ~sums.misses, sums.misses & sums.shared("false"))
     ]
-    columns.append(np.bincount(of, weights=sums.records["stall"], minlength=len(numbers)).astype(np.int64).tolist())
+    columns.append(
+        np.bincount(name_of, weights=sums.records["stall"], minlength=len(numbers)).astype(np.int64).tolist()
+    )
     found = [Sum(name, *values) for name, values in zip(numbers, zip(*columns, strict=True), strict=True)]
     kept = (one for one in found if one.misses or one.upgrades)
     return sorted(kept, key=lambda one: (-one.stall_cycles, one.name))

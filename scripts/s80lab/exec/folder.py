@@ -246,9 +246,9 @@ class ExecRun:
         return {guest: self.folder / host for guest, host in self.record.files.items()}
 
     @property
-    def parts(self) -> int:
+    def region_count(self) -> int:
         """How often the region began."""
-        return self.snapshots.parts
+        return self.snapshots.region_count
 
     @property
     def calls(self) -> int | None:

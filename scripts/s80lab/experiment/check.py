@@ -14,7 +14,7 @@ from typing import Any
 from s80lab.analysis.sweep import check_shown
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.strict import Fault, faults, find, find_or_file, read_toml, shown, size_text
+from s80lab.base.strict import Fault, faults, find, find_or_file, read_toml, short_path, size_text
 from s80lab.base.suggest import hint, names
 from s80lab.base.terminal import counted
 from s80lab.base.toml_lines import Keys, key_lines, line_of
@@ -48,7 +48,7 @@ class Checked:
 
     def sentences(self) -> list[str]:
         """A sentence for each problem, or that the file is right."""
-        name = shown(self.path)
+        name = short_path(self.path)
         if not self.problems:
             return [f"{name}: right ({self.kind} {self.summary})"]
         return [
@@ -76,7 +76,7 @@ def check_file(path: Path) -> Checked:
         content = read_toml(path)
         text = path.read_text(encoding="utf-8")
     except UserError as error:
-        message = str(error).removeprefix(f"{shown(path)}: ")
+        message = str(error).removeprefix(f"{short_path(path)}: ")
         at = re.search(r" \(at line (\d+), column \d+\)", message)
         return Checked(path, "", "", (Problem(int(at[1]) if at else None, message),))
     return check_text(path, text, content)
@@ -90,7 +90,7 @@ def check_text(path: Path, text: str, content: Mapping[str, Any], kind_of_file: 
         kinds = ", ".join(KINDS)
         message = (
             f"the keys are of no known kind of file ({kinds}); correct the keys, or put the file into a folder such as "
-            f"{shown(paths.MACHINES)}"
+            f"{short_path(paths.MACHINES)}"
         )
         return Checked(path, "", "", (Problem(None, message),))
     kind = KINDS[name]
@@ -104,7 +104,7 @@ def _missing_file(path: Path) -> str:
     stem = path.stem if path.suffix == ".toml" else path.name
     for kind in KINDS.values():
         if stem in names(kind.folder):
-            return f"the file does not exist; did you mean {shown(find('file', kind.folder, stem))}?"
+            return f"the file does not exist; did you mean {short_path(find('file', kind.folder, stem))}?"
     return "the file does not exist; name a .toml file"
 
 
@@ -178,7 +178,9 @@ def _protocol(path: Path, content: Mapping[str, Any]) -> list[Fault]:
 def _protocol_summary(path: Path, content: Mapping[str, Any]) -> str:
     protocol = Protocol.model_validate(content)
     proof = proven(protocol)
-    state = f"proven for {proof.caches} caches" if proof else f"not proven yet; `s80lab protocol check {shown(path)}`"
+    state = (
+        f"proven for {proof.caches} caches" if proof else f"not proven yet; `s80lab protocol check {short_path(path)}`"
+    )
     return f"{protocol.name}: states {', '.join(protocol.states)}; {state}"
 
 

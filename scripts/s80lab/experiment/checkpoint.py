@@ -234,27 +234,27 @@ async def build(
             folder = STORE.folder(wanted.name)
             with staging(folder) as partial:
                 async with workplace(partial) as place:
-                    said = await make(place)
+                    entries = await make(place)
                 job.update("hashing")
                 files = await asyncio.to_thread(_hash_files, partial)
-            return _record(wanted, files, time.monotonic() - began, said)
+            return _record(wanted, files, time.monotonic() - began, entries)
 
 
-def add(wanted: Wanted, source: Path, wall_s: float, said: Mapping[str, Any]) -> Checkpoint:
+def add(wanted: Wanted, source: Path, wall_s: float, entries: Mapping[str, Any]) -> Checkpoint:
     """Move the files of a checkpoint from the folder `source` into the store. The caller holds a lock that keeps other
     processes from the same checkpoint.
 
     wall_s: seconds that it took to make the files.
-    said: additional entries of the manifest.
+    entries: additional entries of the manifest.
     """
     with staging(STORE.folder(wanted.name)) as partial:
         for path in sorted(source.iterdir()):
             shutil.move(path, partial / path.name)
         files = _hash_files(partial)
-    return _record(wanted, files, wall_s, said)
+    return _record(wanted, files, wall_s, entries)
 
 
-def _record(wanted: Wanted, files: dict[str, FileRecord], wall_s: float, said: Mapping[str, Any]) -> Checkpoint:
+def _record(wanted: Wanted, files: dict[str, FileRecord], wall_s: float, entries: Mapping[str, Any]) -> Checkpoint:
     """Write the manifest of a complete folder."""
     manifest = Manifest(
         name=wanted.name,
@@ -264,7 +264,7 @@ def _record(wanted: Wanted, files: dict[str, FileRecord], wall_s: float, said: M
         files=files,
         wall_s=round(wall_s, 1),
         created=now(),
-        **said,
+        **entries,
     )
     STORE.record(manifest)
     return _checkpoint(manifest)

@@ -15,7 +15,7 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash, text_hash, value_hash
 from s80lab.base.programs import built
-from s80lab.base.strict import find, find_or_file, parse_settings, shown
+from s80lab.base.strict import find, find_or_file, parse_settings, short_path
 from s80lab.config.differences import GUEST, differences, guest_differences
 from s80lab.config.experiment import (
     OF_EXPERIMENT,
@@ -265,20 +265,20 @@ def planner(name: str, options: Options) -> Callable[[Qemu], list[Plan]]:
         for point in grid.points()
         for at in (experiment.at_point(point),)
     ]
-    for _, _, of, _, _ in points:
-        ensure_proven(of.protocol)
+    for _, _, modelled, _, _ in points:
+        ensure_proven(modelled.protocol)
     return lambda qemu: [
         Plan(
             name=name,
             experiment=at,
             phases=at.phases[at.scale],
             scale_name=at.scale,
-            scale=of.scale,
-            machine=of.machine,
-            protocol=of.protocol,
+            scale=modelled.scale,
+            machine=modelled.machine,
+            protocol=modelled.protocol,
             server=server,
-            workload=of.workload,
-            changed=of.changed,
+            workload=modelled.workload,
+            changed=modelled.changed,
             image=image,
             image_manifest=load_image(image),
             varied=point,
@@ -289,7 +289,7 @@ def planner(name: str, options: Options) -> Callable[[Qemu], list[Plan]]:
             profile=options.profile,
             boot_number=boot,
         )
-        for point, at, of, server, image in points
+        for point, at, modelled, server, image in points
         for boot in boots
         for seed in experiment.seeds
     ]
@@ -298,7 +298,7 @@ def planner(name: str, options: Options) -> Callable[[Qemu], list[Plan]]:
 def read_experiment(name: str, options: Options) -> Experiment:
     """Read an experiment with the options of the command line. UserError names the first mistake, also in `show`."""
     experiment = load_experiment(name, options.overrides())
-    check_shown(experiment, shown(find("experiment", paths.EXPERIMENTS, name)))
+    check_shown(experiment, short_path(find("experiment", paths.EXPERIMENTS, name)))
     return experiment
 
 
@@ -306,9 +306,11 @@ def check_points(experiment: Experiment) -> None:
     """UserError for the first point of the sweep that cannot be modelled, or whose server cannot serve the workload."""
     for point in Grid.of_sweep(experiment.sweep).points():
         at = experiment.at_point(point)
-        of = _modelled(at, Options(), point)
+        modelled = _modelled(at, Options(), point)
         _server(at)
-        login_job_text(of.workload, at.phases[at.scale].clients or at.clients or of.scale.users, of.scale.users)
+        login_job_text(
+            modelled.workload, at.phases[at.scale].clients or at.clients or modelled.scale.users, modelled.scale.users
+        )
 
 
 def _server(experiment: Experiment) -> Server:
@@ -358,11 +360,11 @@ def designs(name: str, options: Options) -> list[Designed]:
     return [
         Designed(
             point,
-            _design(of.machine, of.scale, of.changed),
-            guest_differences(of.machine.name, of.machine.guest.model_dump()),
+            _design(modelled.machine, modelled.scale, modelled.changed),
+            guest_differences(modelled.machine.name, modelled.machine.guest.model_dump()),
         )
         for point in points
-        for of in (_modelled(experiment.at_point(point), options, point),)
+        for modelled in (_modelled(experiment.at_point(point), options, point),)
     ]
 
 

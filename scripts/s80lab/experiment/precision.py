@@ -43,7 +43,7 @@ class Wanted:
     most: int
 
 
-def parse_wanted(until: str, of: str, most: int) -> Wanted:
+def parse_wanted(until: str, shares: str, most: int) -> Wanted:
     """Parse the options --until, --of and --max-seeds. UserError states the allowed values."""
     number = until.removesuffix("%")
     try:
@@ -52,10 +52,10 @@ def parse_wanted(until: str, of: str, most: int) -> Wanted:
         percent = math.nan
     if number == until or not 0 < percent < 100:
         raise UserError(f"--until {until}: write a half-width in percentage points, for example 2%")
-    names = tuple(dict.fromkeys(of.split(",")))
+    names = tuple(dict.fromkeys(shares.split(",")))
     unknown = next((name for name in names if name not in SHARES), None)
     if unknown is not None:
-        raise UserError(f"--of {of}: there is no share `{unknown}`: {hint(unknown, SHARES)}")
+        raise UserError(f"--of {shares}: there is no share `{unknown}`: {hint(unknown, SHARES)}")
     return Wanted(percent / 100, names, most)
 
 
@@ -90,7 +90,7 @@ def reached(group: Group, wanted: Wanted) -> bool:
 def statement(group: Group, wanted: Wanted) -> str:
     """One line of text: `imapb: memory 61.2 ± 1.9%, e 51.0 ± 1.2% with 4 seeds: within 2 points`."""
     shares = ", ".join(
-        f"{name} {_shown(found)}" for name, found in zip(wanted.names, _estimates(group, wanted), strict=True)
+        f"{name} {_percent_text(found)}" for name, found in zip(wanted.names, _estimates(group, wanted), strict=True)
     )
     verdict = "within" if reached(group, wanted) else "not within"
     counted = f"{len(group.runs)} seed{'s' * (len(group.runs) > 1)}"
@@ -101,7 +101,7 @@ def _estimates(group: Group, wanted: Wanted) -> Sequence[Estimate | None]:
     return [group.estimate(SHARES[name]) for name in wanted.names]
 
 
-def _shown(found: Estimate | None) -> str:
+def _percent_text(found: Estimate | None) -> str:
     if found is None:
         return "-"
     return f"{100 * found.mean:.1f}" + ("%" if found.half_width is None else f" ± {100 * found.half_width:.1f}%")

@@ -50,15 +50,15 @@ async def boot(plan: Gem5Plan, arguments: Mapping[str, object], folder: Path, jo
         guest.instructions += facts["instructions"]
         wall_s = time.monotonic() - began
         spent += wall_s
-        said = {"engine": plan.engine, "gem5_version": facts["gem5"], "boot": _new_record(guest, number, spent)}
+        entries = {"engine": plan.engine, "gem5_version": facts["gem5"], "boot": _new_record(guest, number, spent)}
         remove_date(folder / SAVED / GEM5_STATE)
         _append(None if last is None else last.folder / LOG, out / CONSOLE, folder / SAVED / LOG)
         shutil.rmtree(out)
         if facts["ready"]:
             take_saved(folder)
-            return said
+            return entries
         wanted = plan.segment_wanted(number)
-        kept = await asyncio.to_thread(checkpoint.add, wanted, folder / SAVED, wall_s, said)
+        kept = await asyncio.to_thread(checkpoint.add, wanted, folder / SAVED, wall_s, entries)
         if last is not None:
             checkpoint.STORE.remove([last.manifest.name])
         last = kept

@@ -168,10 +168,10 @@ class _Watch:
         console, progress = self._console.lines(), self._progress.lines()
         self._heard |= bool(console)
         for line in console:
-            if said := word(line):
-                if said.failure:
-                    raise self._failure(said.failure)
-                self._guest.printed = said.stage
+            if reported := word(line):
+                if reported.failure:
+                    raise self._failure(reported.failure)
+                self._guest.printed = reported.stage
         for line in progress:
             shown = json.loads(line)
             self._done = self._before + shown["instructions"]

@@ -182,7 +182,7 @@ def _interval(dump: Dump, machine: Machine, ended: Mapping[str, int]) -> tuple[i
     values: Values = {name: _zeros(name, cores) for name in (*REQUIRED_OF_GEM5, "operations")}
 
     def put(name: str, counts: NDArray[np.int64] | int, **where: str) -> None:
-        values[name][_at(name, **where)] += counts
+        values[name][_element_index(name, **where)] += counts
 
     def by_core(rows: Sequence[str]) -> NDArray[np.int64]:
         return np.asarray(np.sum([dump.vector(row, cores) for row in rows], axis=0), dtype=np.int64)
@@ -216,7 +216,7 @@ def _interval(dump: Dump, machine: Machine, ended: Mapping[str, int]) -> tuple[i
     put("fills", lost, kind="store", state="M")
     for name, rows in table.COUNTS.items():
         put(name, by_core(rows))
-    values["stores_found_e"][_at("stores_found_e")] = values["e_to_m"][_at("e_to_m")]
+    values["stores_found_e"][_element_index("stores_found_e")] = values["e_to_m"][_element_index("e_to_m")]
     entered = values["fills"][:, :, DIMS["kind"].index(READ), DIMS["state"].index("E")]
     left = sum(values[name] for name in ("e_to_m", "e_downgraded", "e_evicted", "e_invalidated"))
     values["e_resident"] = entered - left
@@ -305,7 +305,7 @@ def _zeros(name: str, cores: int) -> NDArray[np.int64]:
     return np.zeros([cores if dim == "core" else len(DIMS[dim]) for dim in _dims(name)], dtype=np.int64)
 
 
-def _at(name: str, **where: str) -> tuple[int | slice, ...]:
+def _element_index(name: str, **where: str) -> tuple[int | slice, ...]:
     """The index of a statistic's element: all cores, the given labels, and `any` where gem5 makes no distinction."""
     index: list[int | slice] = []
     for dim in _dims(name):

@@ -205,19 +205,19 @@ async def _simulate(plan: Gem5Plan, ready: Checkpoint | None, folder: Path, job:
     manifest."""
     arguments = stage_arguments(plan, folder, plan.login_job() if ready is None else plan.job())
     if ready is None:
-        said = await boot(plan, arguments, folder, job)
+        entries = await boot(plan, arguments, folder, job)
     else:
         await asyncio.to_thread(checkpoint.check, ready)
         out = folder / OUT
         arguments |= {"save": folder / SAVED, "restore": ready.folder, "instructions": plan.settle}
         facts = await simulate(plan.gem5, "warm", arguments, out, job, plan.settle)
-        said = {"engine": plan.engine, "gem5_version": facts["gem5"]}
+        entries = {"engine": plan.engine, "gem5_version": facts["gem5"]}
         remove_date(folder / SAVED / GEM5_STATE)
         take_saved(folder)
         shutil.copyfile(out / CONSOLE, folder / LOG)
         shutil.rmtree(out)
     (folder / KERNEL).unlink()
-    return said
+    return entries
 
 
 def _boot_text(built: Checkpoint) -> str:

@@ -228,10 +228,10 @@ class Guest:
             self._events.append(event)
         for line in self._console.lines():
             self.moved()
-            if said := word(line):
-                if said.failure:
-                    raise self._failure(self._with_load_error(said.failure))
-                self.stage = said.stage
+            if reported := word(line):
+                if reported.failure:
+                    raise self._failure(self._with_load_error(reported.failure))
+                self.stage = reported.stage
         if self._load_error and (ended or time.monotonic() - self._load_error_at > INIT_LIMIT_S):
             raise self._failure(self._load_error)
         if ended:
@@ -271,10 +271,10 @@ class Guest:
         if not lines and nearly_full(self.session.folder):
             return full_sentence(self.session.folder)
         code = self._process.returncode
-        said = f": {lines[-1].strip()}" if lines else ""
+        last_words = f": {lines[-1].strip()}" if lines else ""
         if code is not None and code < 0:
-            return f"QEMU was ended by signal {signal.Signals(-code).name}{said}"
-        return f"QEMU ended unexpectedly with code {code}{said}"
+            return f"QEMU was ended by signal {signal.Signals(-code).name}{last_words}"
+        return f"QEMU ended unexpectedly with code {code}{last_words}"
 
     def _failure(self, reason: str) -> UserError:
         return UserError(f"{self.name}: {reason}; last lines of the console:{tail(self.session.folder / CONSOLE)}")

@@ -16,7 +16,7 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash
 from s80lab.base.staging import held
-from s80lab.base.strict import shown
+from s80lab.base.strict import short_path
 from s80lab.base.terminal import say
 from s80lab.guest.qemu_unpack import FETCHED_MB, PACKAGES, UNPACKED_MB, check_unpack, unpack, unpacked
 
@@ -110,7 +110,7 @@ def describe_qemu(store: Path | None = None, older: Path = paths.BUILD / "qemu")
         raise _not_found([*found, f"private copy: {error}"]) from None
     return (
         f"none yet; the first run fetches {', '.join(PACKAGES)} from {suite} ({FETCHED_MB} MB, {UNPACKED_MB} MB "
-        f"unpacked) into {shown(store)}"
+        f"unpacked) into {short_path(store)}"
     )
 
 

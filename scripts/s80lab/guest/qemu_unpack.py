@@ -15,7 +15,7 @@ from pathlib import Path
 from s80lab.base.errors import UserError
 from s80lab.base.programs import system_environment
 from s80lab.base.staging import working
-from s80lab.base.strict import shown
+from s80lab.base.strict import short_path
 from s80lab.base.terminal import say
 from s80lab.image.packages import KEYRING, debian_mirror, package_versions
 
@@ -55,7 +55,7 @@ def unpack(store: Path) -> Path:
     suites = list(dict.fromkeys((codename, suite)))
     options = [f'--aptopt=APT::Default-Release "{suite}"'] if suite != codename else []
     sources = [f"deb [signed-by={KEYRING}] {debian_mirror()} {name} main" for name in suites]
-    say(f"QEMU: unpacking {', '.join(PACKAGES)} from {suite} into {shown(store)}")
+    say(f"QEMU: unpacking {', '.join(PACKAGES)} from {suite} into {short_path(store)}")
     with working(store) as scratch:
         root, listing = scratch / "root", scratch / "packages"
         mode = "--mode=root" if os.geteuid() == 0 else "--mode=chrootless"

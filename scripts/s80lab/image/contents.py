@@ -12,7 +12,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash, text_hash
 from s80lab.base.paths import ROOT, SERVERS
 from s80lab.base.programs import missing
-from s80lab.base.strict import shown
+from s80lab.base.strict import short_path
 from s80lab.config.experiment import ACCOUNTS
 from s80lab.config.server import SETTINGS, GuestFile, Server
 from s80lab.image.cpio import Entry, character_device, directory, regular, symlink
@@ -132,7 +132,7 @@ def packages(server: Server) -> list[str]:
 def inputs_digest(server: Server, binaries: Path) -> str:
     """One digest over everything that determines the image's contents, except the package versions."""
     # The folder of a server file is not an input: a server of a study has the key that it had in workloads/servers.
-    patterns = _patterns(server) | {name: shown(SERVERS / Path(file).name) for name, file in server.keep.items()}
+    patterns = _patterns(server) | {name: short_path(SERVERS / Path(file).name) for name, file in server.keep.items()}
     lines = [f"{FORMAT} {SUITE} {server.name} {server.store} {packages(server)} {patterns}"]
     lines += [f"{server.users} {server.accounts}"]
     built = server.built
@@ -140,7 +140,7 @@ def inputs_digest(server: Server, binaries: Path) -> str:
     if built:
         lines += [
             f"{built.package} {built.programs}",
-            *(f"{shown(path)} {file_hash(path)}" for path in built.reads),
+            *(f"{short_path(path)} {file_hash(path)}" for path in built.reads),
         ]
         programs = {name: path for name, path in programs.items() if path.name not in built.programs}
     for path in programs.values():
@@ -160,7 +160,7 @@ def file_line(name: str, file: GuestFile) -> str:
 def _patterns(server: Server) -> dict[str, str]:
     """The patterns of files that are kept, each with the file that holds the pattern."""
     keep = RECIPE / "keep.txt"
-    return {pattern: shown(keep) for pattern in read_lines(keep)} | server.keep
+    return {pattern: short_path(keep) for pattern in read_lines(keep)} | server.keep
 
 
 def overlay(server: Server) -> dict[str, GuestFile]:

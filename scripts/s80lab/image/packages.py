@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from s80lab.base.errors import UserError
 from s80lab.base.programs import system_environment
-from s80lab.base.strict import shown
+from s80lab.base.strict import short_path
 from s80lab.config.server import Built
 
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
@@ -97,11 +97,11 @@ def build_programs(built: Built, line: str, work: Path) -> Path:
     names what is missing."""
     source, out = unpack_source(built.package, line, work), work / "programs"
     out.mkdir()
-    _run(["sh", str(built.script), str(source), str(out)], work, f"{shown(built.script)} failed")
+    _run(["sh", str(built.script), str(source), str(out)], work, f"{short_path(built.script)} failed")
     for program in built.programs:
         if not (out / program).is_file():
             raise UserError(
-                f"the build script {shown(built.script)} ended without building {program}: correct the script "
+                f"the build script {short_path(built.script)} ended without building {program}: correct the script "
                 "or the key `programs`"
             )
     return out

@@ -86,14 +86,14 @@ def state_faults(protocol: Protocol, shot: Snapshot) -> Iterator[Fault]:
     kept = protocol.home is not None and shot.home is not None and protocol.home.states[shot.home[0]].dirty
     kept = kept and shot.home is not None and shot.home[1] == last
     if shot.memory != last and not kept and not any(shot.values[core] == last for core, _ in owners):
-        home = "" if shot.home is None else f", the home ({_shown(protocol, shot)}) has no dirty block with {last}"
+        home = "" if shot.home is None else f", the home ({_home_text(protocol, shot)}) has no dirty block with {last}"
         sentence = f"the last value stored is {last}, but memory holds {shot.memory}{home} and no owner holds {last}"
         yield Fault(NOT_LOST, sentence)
     if protocol.home is not None and shot.home is not None:
         yield from _home_faults(protocol, protocol.home, shot, *shot.home)
 
 
-def _shown(protocol: Protocol, shot: Snapshot) -> str:
+def _home_text(protocol: Protocol, shot: Snapshot) -> str:
     assert protocol.home is not None and shot.home is not None
     state, value = shot.home
     return f"{state} {value}" if protocol.home.states[state].data else state

@@ -122,6 +122,8 @@ def run(command: list[str], folder: Path, codes: tuple[int, ...] = (0,)) -> str:
             f"{reason}; set TMPDIR to a folder on a file system that allows the execution of programs"
         ) from None
     if done.returncode not in codes:
-        said = (done.stderr or done.stdout).strip().splitlines()
-        raise UserError(f"{Path(command[0]).name} failed ({done.returncode}): {said[0] if said else 'no output'}")
+        complaints = (done.stderr or done.stdout).strip().splitlines()
+        raise UserError(
+            f"{Path(command[0]).name} failed ({done.returncode}): {complaints[0] if complaints else 'no output'}"
+        )
     return done.stdout

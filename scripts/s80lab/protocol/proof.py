@@ -21,7 +21,7 @@ from pydantic import TypeAdapter, ValidationError
 from s80lab.base import host, paths
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import text_hash
-from s80lab.base.strict import Strict, shown
+from s80lab.base.strict import Strict, short_path
 from s80lab.base.terminal import say
 from s80lab.protocol.counterexample import Counterexample, counterexample
 from s80lab.protocol.murphi import coexistence_pairs, coverable, murphi, together
@@ -78,7 +78,7 @@ def ensure_proven(path: Path) -> Proof:
         assert verdict.counterexample is not None
         fault = verdict.counterexample.fault
         raise UserError(
-            f"{shown(path)}: the protocol violates the invariant `{fault.law}`: {fault.sentence}; "
+            f"{short_path(path)}: the protocol violates the invariant `{fault.law}`: {fault.sentence}; "
             f"`s80lab protocol check {path}` shows a shortest counterexample"
         )
     return verdict.proof
@@ -115,7 +115,7 @@ def shipped_proofs() -> dict[str, str]:
 def _tell(path: Path) -> Callable[[str], None]:
     def tell(stage: str) -> None:
         if stage == "generating":
-            say(f"s80lab: proving the invariants of the protocol {shown(path)}")
+            say(f"s80lab: proving the invariants of the protocol {short_path(path)}")
 
     return tell
 

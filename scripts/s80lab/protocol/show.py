@@ -15,7 +15,7 @@ from rich.text import Text
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.strict import shown
+from s80lab.base.strict import short_path
 from s80lab.base.terminal import plain_text
 from s80lab.protocol.counterexample import Counterexample
 from s80lab.protocol.laws import HOME_LAWS, NAMES
@@ -222,7 +222,7 @@ def _print_reasons(content: StateTable, console: Console) -> None:
 
 def print_verdict(verdict: Verdict, console: Console) -> None:
     """Prints one line for a proof, or the shortest counterexample."""
-    name = verdict.path.stem if verdict.path.parent == paths.own(paths.PROTOCOLS) else shown(verdict.path)
+    name = verdict.path.stem if verdict.path.parent == paths.own(paths.PROTOCOLS) else short_path(verdict.path)
     proof = verdict.proof
     if proof is not None:
         how = f"; stored proof of {verdict.stored}" if verdict.stored else f", {proof.seconds:.1f} s"

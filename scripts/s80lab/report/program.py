@@ -144,7 +144,7 @@ def _head(run: ExecRun) -> Iterator[str]:
         yield f"clock: {1 << machine.clock_shift} seconds of the guest are one simulated second"
     if record.settings:
         yield "changed: " + ", ".join(f"{key} = {value}" for key, value in record.settings.items())
-    yield f"region: {record.region}" + (f" ({run.parts} times)" if run.parts > 1 else "")
+    yield f"region: {record.region}" + (f" ({run.region_count} times)" if run.region_count > 1 else "")
     if (ended := _how_ended(run)) is not None:
         yield f"{ended[0]} by {ended[1]}"
     elif record.code:

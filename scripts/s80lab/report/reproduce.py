@@ -126,14 +126,14 @@ def show_figure(figure: FigureOf, runs: Mapping[str, Sequence[Path]]) -> Shown:
 
 def _show_sweeps(figure: FigureOf, runs: Mapping[str, Sequence[Path]]) -> Shown:
     """Tables and curves of each experiment's sweep. Statements and ratios refer to the first experiment."""
-    of = {name: sweep_groups(read_runs(runs[name])) for name in figure.experiments}
-    first = of[figure.experiments[0]]
+    swept_groups = {name: sweep_groups(read_runs(runs[name])) for name in figure.experiments}
+    first = swept_groups[figure.experiments[0]]
     tables = study_tables(figure.study, first) if figure.study else []
     tables += [ratio_table(first, figure.ratios)] if figure.ratios else []
-    shows = {name: load_experiment(name, {}).show for name in of}
-    tables += [sweep_table(name, groups, shows[name]) for name, groups in of.items()]
-    pictures = [sweep_picture(groups, shows[name], name) for name, groups in of.items()]
-    return Shown(figure, [group for groups in of.values() for group in groups], pictures, tables)
+    shows = {name: load_experiment(name, {}).show for name in swept_groups}
+    tables += [sweep_table(name, groups, shows[name]) for name, groups in swept_groups.items()]
+    pictures = [sweep_picture(groups, shows[name], name) for name, groups in swept_groups.items()]
+    return Shown(figure, [group for groups in swept_groups.values() for group in groups], pictures, tables)
 
 
 def _profiles(folders: Sequence[Path]) -> list[Table]:

@@ -220,13 +220,15 @@ def replay_notes(groups: Sequence[Group]) -> list[str]:
             "of this design, so the report has no response times, no throughput and no checks of the "
             "operational laws."
         )
-    said = {
+    statements = {
         (group.label, run.manifest["filter_error"]["statement"])
         for group in groups
         for run in group.runs
         if run.manifest.get("filter_error")
     }
-    return notes + [f"{label}: {statement}" if len(groups) > 1 else statement for label, statement in sorted(said)]
+    return notes + [
+        f"{label}: {statement}" if len(groups) > 1 else statement for label, statement in sorted(statements)
+    ]
 
 
 def clients_and_think(group: Group) -> str:

@@ -81,7 +81,7 @@ def print_table(table: Table, console: Console, *, details: bool = False) -> Non
     for part, columns in enumerate(column_parts(table, console.width)):
         if part:
             console.print()
-        console.print(_shown(table, columns, console.width))
+        console.print(_rich_table(table, columns, console.width))
     if table.note:
         console.print(plain_text(table.note, "dim"))
     for row in table.rows if details else ():
@@ -117,7 +117,7 @@ def column_parts(table: Table, width: int) -> list[list[int]]:
     return parts
 
 
-def _shown(table: Table, columns: Sequence[int], width: int) -> RichTable:
+def _rich_table(table: Table, columns: Sequence[int], width: int) -> RichTable:
     """A part of the table. Where it is too wide, labels and heads are broken at blanks, numbers are not."""
     natural = [_natural([table.columns[column], *_texts(table, column)]) for column in columns]
     label = _natural(_labels(table))

@@ -26,15 +26,15 @@ def invalid_runs(groups: Sequence[Group]) -> list[Run]:
 
 def verdicts(groups: Sequence[Group]) -> list[tuple[str, str]]:
     """The sentences above all numbers: for each group with invalid runs the verdict, and how many runs it concerns."""
-    said = []
+    sentences = []
     for group in groups:
         total, bad = len(group.runs) + len(group.excluded), len(invalid_runs([group]))
         if group.excluded:
             head = f"{group.label}: {len(group.runs)} of {total} runs are valid."
-            said.append((head, "The other runs are left out of every mean."))
+            sentences.append((head, "The other runs are left out of every mean."))
         elif bad:
-            said.append((f"{group.label}: invalid.", f"{bad} of {counted(total, 'run')}."))
-    return said
+            sentences.append((f"{group.label}: invalid.", f"{bad} of {counted(total, 'run')}."))
+    return sentences
 
 
 def verdicts_with_reasons(groups: Sequence[Group]) -> list[tuple[str, str]]:
@@ -52,12 +52,12 @@ def _why(group: Group, runs: Sequence[Run]) -> str:
     by_reason: dict[str, list[Run]] = {}
     for run in runs:
         by_reason.setdefault("; ".join(run.reasons), []).append(run)
-    said = []
-    for reason, of in by_reason.items():
+    sentences = []
+    for reason, concerned in by_reason.items():
         # An imported trace has no seed.
-        text = reason if group.imported else f"{named_runs_text(group, of)}: {reason}"
-        said.append(f"{text[:1].upper()}{text[1:]}.")
-    return " ".join(said)
+        text = reason if group.imported else f"{named_runs_text(group, concerned)}: {reason}"
+        sentences.append(f"{text[:1].upper()}{text[1:]}.")
+    return " ".join(sentences)
 
 
 def invalid_table(groups: Sequence[Group], most: int | None = None) -> Table | None:

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from s80lab.base.errors import UserError
 from s80lab.base.staging import PARTIAL, full_disk, sweep, working
-from s80lab.base.strict import shown
+from s80lab.base.strict import short_path
 from s80lab.results.database import insert_runs, require_schema
 from s80lab.results.metrics.derive import REGISTRY
 from s80lab.results.products import LOGS, PRODUCTS, check_logs, check_products, parse_products
@@ -104,15 +104,15 @@ def _copy(source: Path, target: Path) -> None:
 def _require_plain(folder: Path) -> None:
     """UserError if the folder is, or contains, anything but regular files and folders."""
     if folder.is_symlink():
-        raise UserError(f"{shown(folder)}: is a link; name the folder itself, then collect again")
+        raise UserError(f"{short_path(folder)}: is a link; name the folder itself, then collect again")
     for path, folders, files in os.walk(folder):
         for name in (*folders, *files):
             inside = Path(path) / name
             if inside.is_symlink() or not (inside.is_file() or inside.is_dir()):
                 kind = "a link" if inside.is_symlink() else "not a regular file"
                 raise UserError(
-                    f"{shown(inside)}: is {kind}, and collect copies only regular files and folders; remove it from "
-                    "the folder of the run, then collect again"
+                    f"{short_path(inside)}: is {kind}, and collect copies only regular files and folders; remove it "
+                    "from the folder of the run, then collect again"
                 )
 
 
@@ -120,7 +120,7 @@ def _run_folders(source: Path) -> Iterator[Path]:
     """The run folders that an argument names: a run folder, a folder of run folders, or a results folder."""
     if not source.is_dir():
         why = "is a file, not a folder" if source.exists() else "this folder does not exist"
-        raise UserError(f"{shown(source)}: {why}; name a folder with runs")
+        raise UserError(f"{short_path(source)}: {why}; name a folder with runs")
     if (source / MANIFEST).exists() or source.name.startswith(PARTIAL):
         yield source
         return
@@ -129,7 +129,7 @@ def _run_folders(source: Path) -> Iterator[Path]:
     # A results folder may have no run yet: its host has no part of the list, or was cut off in its first.
     if not folders and inside == source:
         raise UserError(
-            f"{shown(source)}: contains no run; name a run folder, a folder of run folders, or a results folder"
+            f"{short_path(source)}: contains no run; name a run folder, a folder of run folders, or a results folder"
         )
     yield from folders
 
@@ -138,7 +138,7 @@ def _checked(folder: Path) -> str:
     """The run's id. UserError unless the folder holds a complete run of this version."""
     if folder.name.startswith(PARTIAL):
         raise UserError(
-            f"{shown(folder)}: the run is incomplete; let the run finish, or remove the folder, then collect again"
+            f"{short_path(folder)}: the run is incomplete; let the run finish, or remove the folder, then collect again"
         )
     run = RunFolder(folder)
     manifest = run.manifest
@@ -152,12 +152,12 @@ def _checked(folder: Path) -> str:
         check_rows(RunRecord(manifest, {**stats, "metrics": {}}, load, ""))
     except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError) as error:
         raise UserError(
-            f"{shown(folder)}: the files of this run do not have the format of this version of s80lab "
+            f"{short_path(folder)}: the files of this run do not have the format of this version of s80lab "
             f"({error!r}); run the experiment again"
         ) from None
     if unknown:
         raise UserError(
-            f"{shown(folder / 'stats.json')}: contains the unknown metric {unknown[0]}; collect this run with "
+            f"{short_path(folder / 'stats.json')}: contains the unknown metric {unknown[0]}; collect this run with "
             f"the version of s80lab that made it ({manifest['versions'].get('s80lab', 'unknown')})"
         )
     return name
@@ -167,8 +167,8 @@ def _run_name(folder: Path, name: str) -> str:
     """The name. UserError unless it can name a folder in the folder of runs."""
     if Path(name).name != name or name.startswith(".") or len(name.encode()) > LONGEST_NAME:
         raise UserError(
-            f"{shown(folder / 'manifest.json')}: key `run`: `{name[:LONGEST_NAME]}` is not a valid name of a run; run "
-            "the experiment again"
+            f"{short_path(folder / 'manifest.json')}: key `run`: `{name[:LONGEST_NAME]}` is not a valid name of a run; "
+            "run the experiment again"
         )
     return name
 
@@ -189,6 +189,6 @@ def _require_same(one: Path, other: Path) -> None:
         pair = one / name, other / name
         if _product(pair[0]) != _product(pair[1]):
             raise UserError(
-                f"{shown(one)} and {shown(other)} are one run (equal inputs), but their files {name} differ. "
+                f"{short_path(one)} and {short_path(other)} are one run (equal inputs), but their files {name} differ. "
                 "Compare the versions in both files manifest.json, and remove the wrong folder"
             )

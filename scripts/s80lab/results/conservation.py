@@ -146,9 +146,9 @@ def _entries(name: str, whole: str) -> Callable[[Delta], Sides]:
         others = delta.header.statistics[name].dims[2:]
         user = delta.header.labels["entry"].index("user")
         counts = delta.by(name, "entry", "class", *others)
-        told = np.stack([counts[user], counts.sum(axis=0) - counts[user]])
+        by_privilege = np.stack([counts[user], counts.sum(axis=0) - counts[user]])
         dims = ("privilege", "class", *others)
-        return dims, told, delta.by(whole, *dims)
+        return dims, by_privilege, delta.by(whole, *dims)
 
     return sides
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from s80lab.base.errors import UserError
 from s80lab.base.paths import ROOT
 from s80lab.base.staging import held
-from s80lab.base.strict import shown
+from s80lab.base.strict import short_path
 from s80lab.results.run_folder import RunFolder
 
 SCHEMA_FILE = ROOT / "results" / "schema.sql"
@@ -156,8 +156,8 @@ def _kind(value: object) -> str:
 
 def _damaged(database: Path, what: str) -> str:
     return (
-        f"{shown(database)}: is damaged, because {what}; move the file away and run `s80lab collect` to enter the runs "
-        "into a new database"
+        f"{short_path(database)}: is damaged, because {what}; move the file away and run `s80lab collect` to enter the "
+        "runs into a new database"
     )
 
 
@@ -196,7 +196,7 @@ def _named(run_dir: Path) -> Iterator[None]:
         *(ArithmeticError, LookupError, TypeError, ValueError, AttributeError),
     ) as error:
         raise UserError(
-            f"{shown(run_dir)}: the database cannot store a value of this run ({error}); repeat the run"
+            f"{short_path(run_dir)}: the database cannot store a value of this run ({error}); repeat the run"
         ) from None
 
 

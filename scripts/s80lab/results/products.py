@@ -16,7 +16,7 @@ from typing import Any
 
 from s80lab.base.errors import UserError
 from s80lab.base.records import FileRecord, is_unchanged, record_file
-from s80lab.base.strict import read_toml, shown, validate
+from s80lab.base.strict import read_toml, short_path, validate
 from s80lab.results.run_folder import (
     MACHINE,
     MANIFEST,
@@ -64,7 +64,7 @@ def check_products(run: RunFolder) -> None:
         if not is_unchanged(run / name, record):
             state = "differs from the file that s80lab wrote" if (run / name).is_file() else "is missing"
             raise UserError(
-                f"{shown(run / name)}: the file {state} (manifest.json lists size and hash); copy the folder of "
+                f"{short_path(run / name)}: the file {state} (manifest.json lists size and hash); copy the folder of "
                 "the run again, or repeat the run"
             )
 
@@ -77,7 +77,7 @@ def check_logs(run: RunFolder, *names: str) -> bool:
     """
     if "logs" not in run.manifest:
         return False
-    where = f"{shown(run / MANIFEST)}: key `logs`"
+    where = f"{short_path(run / MANIFEST)}: key `logs`"
     listed = run.manifest["logs"]
     if not isinstance(listed, Mapping) or not listed.keys() <= set(LOGS):
         raise UserError(f"{where}: is not a table of {', '.join(LOGS)}; repeat the run")
@@ -85,13 +85,13 @@ def check_logs(run: RunFolder, *names: str) -> bool:
     for name in names:
         if name not in records:
             raise UserError(
-                f"{shown(run / name)}: is not a file of this run (manifest.json does not list it); remove it"
+                f"{short_path(run / name)}: is not a file of this run (manifest.json does not list it); remove it"
             )
         if not is_unchanged(run / name, records[name]):
             state = "differs from the file that s80lab wrote" if (run / name).is_file() else "is missing"
             raise UserError(
-                f"{shown(run / name)}: the file {state} (manifest.json lists size and hash); copy the folder of the "
-                "run again, or repeat the run"
+                f"{short_path(run / name)}: the file {state} (manifest.json lists size and hash); copy the folder of "
+                "the run again, or repeat the run"
             )
     return True
 
@@ -125,7 +125,8 @@ def parse_products(run: RunFolder) -> None:
         run.snapshots.region()
     except (OSError, ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
         raise UserError(
-            f"{shown(run / SNAPSHOTS)}: cannot be read ({error!r}); copy the folder of the run again, or repeat the run"
+            f"{short_path(run / SNAPSHOTS)}: cannot be read ({error!r}); copy the folder of the run again, or repeat "
+            "the run"
         ) from None
     read_toml(run / MACHINE)
     if (run / PROTOCOL).exists():
@@ -134,7 +135,7 @@ def parse_products(run: RunFolder) -> None:
 
 def _listed(run: RunFolder) -> dict[str, FileRecord]:
     """The manifest's records. UserError if they are malformed, or name a file outside of the folder."""
-    where = f"{shown(run / MANIFEST)}: key `files`"
+    where = f"{short_path(run / MANIFEST)}: key `files`"
     listed = run.manifest.get("files", {})
     if not isinstance(listed, Mapping):
         raise UserError(f"{where}: is not a table of files; repeat the run")

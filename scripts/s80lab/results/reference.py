@@ -26,7 +26,7 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.files import read_regular, write_file
 from s80lab.base.staging import file_locks, held, staging
-from s80lab.base.strict import shown
+from s80lab.base.strict import short_path
 from s80lab.base.suggest import hint
 from s80lab.results.run_folder import MANIFEST
 
@@ -163,13 +163,13 @@ def _entries(pack: Path, content: bytes) -> Iterator[tuple[str, bytes]]:
                 path = PurePosixPath(entry.name)
                 if not entry.isreg() or path.is_absolute() or ".." in path.parts:
                     raise UserError(
-                        f"{shown(pack)}: contains {entry.name!r}, which is not a file of a result; {REMEDY}"
+                        f"{short_path(pack)}: contains {entry.name!r}, which is not a file of a result; {REMEDY}"
                     )
                 file = archive.extractfile(entry)
                 assert file is not None
                 yield entry.name, file.read()
     except (lzma.LZMAError, EOFError, tarfile.TarError) as error:
-        raise UserError(f"{shown(pack)}: is damaged ({error}); {REMEDY}") from None
+        raise UserError(f"{short_path(pack)}: is damaged ({error}); {REMEDY}") from None
 
 
 def _can_write(folder: Path) -> bool:

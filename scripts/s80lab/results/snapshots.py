@@ -228,7 +228,7 @@ class Snapshots:
         return region
 
     @property
-    def parts(self) -> int:
+    def region_count(self) -> int:
         """How often the measured region began."""
         return sum(line.mark == "measure_begin" for line in self.lines)
 
@@ -284,11 +284,11 @@ def _header(where: str, line: Mapping[str, Any]) -> Header:
     labels["core"] = tuple(str(core) for core in range(cores))
     declared: dict[str, Statistic] = {}
     for stat in stats:
-        name, unit, of, description = _need(where, stat, ["name", "unit", "dims", "description"])
-        for dim in of:
+        name, unit, stat_dims, description = _need(where, stat, ["name", "unit", "dims", "description"])
+        for dim in stat_dims:
             if dim not in labels:
                 raise UserError(f"{where}: statistic `{name}` has the undeclared dimension `{dim}`")
-        declared[name] = Statistic(name, unit, tuple(of), description, bool(stat.get("gauge", False)))
+        declared[name] = Statistic(name, unit, tuple(stat_dims), description, bool(stat.get("gauge", False)))
     for name in REQUIRED_OF_GEM5 if engine == "gem5" else REQUIRED:
         needed = STATISTICS[name].dims
         if name not in declared:

@@ -26,7 +26,7 @@ from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, model_
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.strict import Strict, load, shown
+from s80lab.base.strict import Strict, load, short_path
 
 
 @dataclass(frozen=True)
@@ -117,14 +117,14 @@ class StudyAnswers(Strict):
 def load_statements(study: str) -> list[Statement]:
     """The statements in the study's order; for a part, those of its places."""
     places = load(_answers_file(study), StudyAnswers).places
-    told = _stated(study)
-    unknown = sorted(set(places) - {one.place for one in told})
+    statements = _stated(study)
+    unknown = sorted(set(places) - {one.place for one in statements})
     if unknown:
         raise UserError(
-            f"{shown(_answers_file(study))}: the key `places` names {', '.join(unknown)}, which no statement "
+            f"{short_path(_answers_file(study))}: the key `places` names {', '.join(unknown)}, which no statement "
             "in claims.tsv has in its column `place`"
         )
-    return [one for one in told if not places or one.place in places]
+    return [one for one in statements if not places or one.place in places]
 
 
 def _answers_file(study: str) -> Path:
@@ -154,14 +154,14 @@ def load_answers(study: str) -> StudyAnswers:
     """Reads the answers. UserError if a statement has no answer, or an answer has no statement."""
     file = _answers_file(study)
     found = load(file, StudyAnswers)
-    told = load_statements(study)
-    names = [{one.quantity, f"{one.quantity} @ {one.at}"} for one in told]
+    statements = load_statements(study)
+    names = [{one.quantity, f"{one.quantity} @ {one.at}"} for one in statements]
     odd = found.answers.keys() - set().union(*names)
-    lacking = {one.quantity for one, either in zip(told, names, strict=True) if not either & found.answers.keys()}
+    lacking = {one.quantity for one, either in zip(statements, names, strict=True) if not either & found.answers.keys()}
     if odd or lacking:
         which = ", ".join(sorted(odd | lacking))
         raise UserError(
-            f"{shown(file)}: the answers and claims.tsv do not match for {which}: write exactly one answer for "
+            f"{short_path(file)}: the answers and claims.tsv do not match for {which}: write exactly one answer for "
             "each quantity in claims.tsv, and none for others"
         )
     return found

@@ -14,7 +14,7 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.files import check_name, write_file
 from s80lab.base.hashing import text_hash
-from s80lab.base.strict import find_or_file, parse_settings, shown
+from s80lab.base.strict import find_or_file, parse_settings, short_path
 from s80lab.base.suggest import names
 from s80lab.config.differences import value_text
 from s80lab.config.machine import (
@@ -209,7 +209,7 @@ def capture_header(path: Path, protocol: str, origin: Mapping[str, Any]) -> tupl
 
     path: the capture. protocol: the name in the machine of its header. origin: the origin in its header.
     """
-    where = f"{shown(path)}: origin in the header of the capture"
+    where = f"{short_path(path)}: origin in the header of the capture"
     known = {key: origin.get(key, kind()) for key, kind in _ORIGIN.items()}
     settings = known["settings"]
     well_formed = all(isinstance(known[key], kind) for key, kind in _ORIGIN.items())
@@ -224,7 +224,7 @@ def _own_table(path: Path, name: str, text: str) -> Path:
     """The table that was recorded, because the table of that name may have changed since: as a text in the header, or
     beside the capture of a live run. Without a recorded table: the present one."""
     # The machine in the header of a capture may name any file of this host.
-    where = f"{shown(path)}: protocol of the machine in the header of the capture"
+    where = f"{short_path(path)}: protocol of the machine in the header of the capture"
     check_name(name, where, "name a protocol with --protocol")
     if text:
         known = paths.own(paths.PROTOCOLS) / f"{name}.toml", paths.PROTOCOLS / f"{name}.toml"
@@ -248,7 +248,7 @@ def capture_setup(
 
     Another machine gets the line size and the processors of the capture, because the accesses depend on them.
     """
-    where = f"the machine in the header of {shown(path)}"
+    where = f"the machine in the header of {short_path(path)}"
     own = load_machine_text(info["machine"], where)
     table, header = capture_header(path, own.protocol, _json(info["origin"]))
     settings = parse_settings(sets)

@@ -29,7 +29,7 @@ void BusHome::take_note_of_time() {
 Reply BusHome::request(const Access& a, Bus bus, Outcome& outcome) {
     Statistics& stats = parts_.stats;
     take_note_of_time();
-    const bool holds = parts_.sharers.of(a.line).has(a.core);
+    const bool holds = parts_.sharers.cores(a.line).has(a.core);
     Reply reply = snoop(a, bus, outcome, [&] { interconnect_.copied_to_memory(stats, a.line); });
     if (remembers_ && parts_.sharers.marked(a.line)) {
         if (bus == Bus::read) {
@@ -65,7 +65,7 @@ void BusHome::evicted(unsigned core, Line line, Block block) {
 }
 
 void BusHome::device_read(Line line) {
-    for (const unsigned core : parts_.sharers.of(line)) {
+    for (const unsigned core : parts_.sharers.cores(line)) {
         parts_.caches.clean(core, line);
     }
     take_note_of_time();
@@ -73,7 +73,7 @@ void BusHome::device_read(Line line) {
 }
 
 void BusHome::device_write(Line line) {
-    for (const unsigned core : parts_.sharers.of(line)) {
+    for (const unsigned core : parts_.sharers.cores(line)) {
         parts_.caches.invalidate(core, line);
         parts_.sharers.remove(line, core);
     }

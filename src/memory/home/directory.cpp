@@ -66,7 +66,7 @@ void DirectoryHome::take_note_of_time() {
 }
 
 const HomeCell& DirectoryHome::cell(HomeEvent event, Line line) const {
-    const HomeCell& cell = parts_.protocol.home(event, states_.of(line));
+    const HomeCell& cell = parts_.protocol.home(event, states_.state(line));
     if (!cell.possible) [[unlikely]] {
         throw Error("protocol " + parts_.protocol.name() + ": the home met the impossible cell home." +
                     kHomeEventNames[static_cast<unsigned>(event)] + "." + info(line).name + " (line " +
@@ -85,7 +85,7 @@ Reply DirectoryHome::request(const Access& a, Bus bus, Outcome& outcome) {
     const HomeStateInfo& before = info(a.line);
     const HomeEvent event = event_of(bus, a.kind);
     const HomeCell& home = cell(event, a.line);
-    const bool holds = parts_.sharers.of(a.line).has(a.core);
+    const bool holds = parts_.sharers.cores(a.line).has(a.core);
     bool written_back = false;
     Reply reply;
     if (home.first && bus == Bus::read) {
@@ -141,13 +141,13 @@ Reply DirectoryHome::request(const Access& a, Bus bus, Outcome& outcome) {
 /// A read that the last-level cache answers does not reach the copies.
 Reply DirectoryHome::answer_alone(const Access& a, Bus bus, Outcome& outcome) const {
     outcome.request = bus;
-    outcome.had_copies = parts_.sharers.of(a.line).without(a.core);
+    outcome.had_copies = parts_.sharers.cores(a.line).without(a.core);
     return {.shared = !outcome.had_copies.empty()};
 }
 
 void DirectoryHome::count_after_recall(const Access& a, Outcome& outcome) {
     for (unsigned n = 0; n < kRecallCauses; ++n) {
-        if (recalled_[n].of(a.line).has(a.core)) {
+        if (recalled_[n].cores(a.line).has(a.core)) {
             recalled_[n].remove(a.line, a.core);
             outcome.after_recall = true;
             ++parts_.stats.miss_after_recall(a.core, a.context, a.kind, static_cast<RecallCause>(n));
@@ -163,7 +163,7 @@ void DirectoryHome::evicted(unsigned core, Line line, Block block) {
     }
     const bool had_data = info(line).data;
     const HomeEvent event = parts_.protocol.put_event(block.state);
-    const HomeState next = cell(event, line).after(!parts_.sharers.of(line).empty(), own.writeback);
+    const HomeState next = cell(event, line).after(!parts_.sharers.cores(line).empty(), own.writeback);
     play(event, line, next, static_cast<CoreNumber>(core));
     const bool has_data = info(line).data;
     if (has_data && !had_data) {
@@ -187,7 +187,7 @@ void DirectoryHome::settle() {
 
 /// A read that fills no cache: the copies see it as they see a read of another core.
 void DirectoryHome::device_read(Line line) {
-    const CoreSet sharers = parts_.sharers.of(line);
+    const CoreSet sharers = parts_.sharers.cores(line);
     take_note_of_time();
     if (!sharers.empty()) {
         bool keep = false;
@@ -215,7 +215,7 @@ void DirectoryHome::device_read(Line line) {
 
 /// The device's data replace the copies, wherever they are.
 void DirectoryHome::device_write(Line line) {
-    for (const unsigned core : parts_.sharers.of(line)) {
+    for (const unsigned core : parts_.sharers.cores(line)) {
         parts_.caches.invalidate(core, line);
         parts_.sharers.remove(line, core);
     }
@@ -239,7 +239,7 @@ void DirectoryHome::enter(Line line, HomeState next) {
 
 /// `enter`, and the listener learns of it.
 void DirectoryHome::play(HomeEvent event, Line line, HomeState next, CoreNumber core) {
-    const HomeState before = states_.of(line);
+    const HomeState before = states_.state(line);
     enter(line, next);
     if (MoveListener* const listener = parts_.caches.listener(); listener != nullptr) [[unlikely]] {
         listener->at_home(event, line, core, before, next);
@@ -265,7 +265,7 @@ void DirectoryHome::displace(Line line, ProcessClass process_class) {
     if (home.writeback || newer) {
         interconnect_.evicted(line, Interconnect::Way::memory);
     }
-    play(HomeEvent::displace, line, home.after(!parts_.sharers.of(line).empty(), newer));
+    play(HomeEvent::displace, line, home.after(!parts_.sharers.cores(line).empty(), newer));
 }
 
 /// Sees to it that the line has an entry of the directory.
@@ -298,7 +298,7 @@ void DirectoryHome::track(Line line, ProcessClass process_class) {
 bool DirectoryHome::recall(Line line, RecallCause cause, ProcessClass process_class) {
     bool newer = false;
     ++parts_.stats.recall(cause, process_class);
-    for (const unsigned core : parts_.sharers.of(line)) {
+    for (const unsigned core : parts_.sharers.cores(line)) {
         newer |= parts_.caches.recall(core, line, cause);
         parts_.sharers.remove(line, core);
         recalled_[static_cast<unsigned>(cause)].add(line, core);
@@ -341,7 +341,7 @@ std::vector<std::uint64_t> DirectoryHome::state() const {
         count = words.size();
         words.push_back(0);
         for (Line line = 0; line < recalled.lines(); ++line) {
-            if (const CoreSet cores = recalled.of(line); !cores.empty()) {
+            if (const CoreSet cores = recalled.cores(line); !cores.empty()) {
                 words.push_back(line);
                 for (unsigned at = 0; at < CoreSet::words_for(parts_.machine.cores()); ++at) {
                     words.push_back(cores.word(at));

@@ -38,7 +38,7 @@ public:
     bool follows_up() const override { return true; }
     void settle() override;
 
-    std::optional<HomeState> home_state(Line line) const override { return states_.of(line); }
+    std::optional<HomeState> home_state(Line line) const override { return states_.state(line); }
     void host_prefetch(Line line, Line evicted) const override;
 
     std::vector<std::uint64_t> state() const override;
@@ -51,7 +51,7 @@ private:
     };
 
     const HomeCell& cell(HomeEvent event, Line line) const;
-    const HomeStateInfo& info(Line line) const { return parts_.protocol.home_state(states_.of(line)); }
+    const HomeStateInfo& info(Line line) const { return parts_.protocol.home_state(states_.state(line)); }
     Reply answer_alone(const Access& a, Bus bus, Outcome& outcome) const;
     void enter(Line line, HomeState next);
     void play(HomeEvent event, Line line, HomeState next, CoreNumber core = kNobody);

@@ -91,7 +91,7 @@ protected:
     Reply snoop(const Access& access, Bus bus, Outcome& outcome, Fn&& written_back, bool may_supply = true) {
         Reply reply;
         outcome.request = bus;
-        outcome.had_copies = parts_.sharers.of(access.line).without(access.core);
+        outcome.had_copies = parts_.sharers.cores(access.line).without(access.core);
         unsigned best = kMaxStates;
         for (const unsigned other : outcome.had_copies) {
             const Snooped copy = parts_.caches.snoop(other, access.line, bus);

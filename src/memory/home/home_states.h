@@ -15,7 +15,7 @@ public:
     HomeStates(std::size_t lines, HomeState absent)
         : lines_(lines), absent_(absent), memory_(lines + sizeof(std::uint64_t), "the home states") {}
 
-    HomeState of(Line line) const { return static_cast<HomeState>(byte(line) ^ absent_); }
+    HomeState state(Line line) const { return static_cast<HomeState>(byte(line) ^ absent_); }
     void set(Line line, HomeState state) { byte(line) = static_cast<std::uint8_t>(state ^ absent_); }
     void host_prefetch(Line line) const { model::host_prefetch(&byte(line)); }
 
@@ -27,7 +27,7 @@ public:
             std::memcpy(&eight, memory_.data() + first, sizeof eight);
             for (std::size_t line = first; eight != 0; ++line, eight >>= 8) {
                 if ((eight & 0xff) != 0) {
-                    fn(static_cast<Line>(line), of(static_cast<Line>(line)));
+                    fn(static_cast<Line>(line), state(static_cast<Line>(line)));
                 }
             }
         }

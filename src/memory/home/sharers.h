@@ -25,7 +25,7 @@ public:
 
     std::size_t lines() const { return lines_; }
     /// The cores that hold the line.
-    CoreSet of(Line line) const { return sets_[line] & cores_; }
+    CoreSet cores(Line line) const { return sets_[line] & cores_; }
     void add(Line line, unsigned core) { sets_[line].add(core); }
     void remove(Line line, unsigned core) { sets_[line].remove(core); }
 

@@ -78,7 +78,7 @@ private:
     /// The slot of the L1 for the line, its old block in the L2.
     Cache::Slot room(const Access& a, Home& home) {
         Cache& l1 = caches(a.core).l1(a.kind);
-        Cache::Slot slot = l1.at(a.line, a.way);
+        Cache::Slot slot = l1.slot(a.line, a.way);
         if (a.way == kAnyWay) {
             slot = l1.place(a.line);
             l1.touch(slot);

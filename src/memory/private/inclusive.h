@@ -54,7 +54,7 @@ private:
             slot = {};
         }
         if (!slot) {
-            slot = a.way == kAnyWay ? l1.place(a.line) : l1.at(a.line, a.way);
+            slot = a.way == kAnyWay ? l1.place(a.line) : l1.slot(a.line, a.way);
             leaves(a.core, l1, slot);
             l1.put(slot, a.line, Block{});
             if (a.way == kAnyWay) {

@@ -29,7 +29,7 @@ from s80lab.analysis.groups import Group, varied
 from s80lab.analysis.interval import Estimate
 from s80lab.analysis.transactions import types
 from s80lab.base.errors import UserError
-from s80lab.base.strict import Strict, read_toml, shown, validate
+from s80lab.base.strict import Strict, read_toml, short_path, validate
 from s80lab.config.differences import differences, words
 from s80lab.results import paper
 from s80lab.results.metrics.derive import find_metric
@@ -71,11 +71,13 @@ class Answer(Strict):
 @cache
 def answers() -> Mapping[str, Answer]:
     """One answer per claim, by the claim's id. Raises UserError if an answer is missing or belongs to no claim."""
-    found = {name: validate(content, Answer, f"{shown(FILE)}: {name}") for name, content in read_toml(FILE).items()}
+    found = {
+        name: validate(content, Answer, f"{short_path(FILE)}: {name}") for name, content in read_toml(FILE).items()
+    }
     wanted = {claim.id for claim in paper.claims()}
     if odd := sorted(wanted ^ found.keys()):
         raise UserError(
-            f"{shown(FILE)}: {', '.join(odd)}: every claim of claims.tsv needs exactly one answer, and only these "
+            f"{short_path(FILE)}: {', '.join(odd)}: every claim of claims.tsv needs exactly one answer, and only these "
             "claims"
         )
     return found
@@ -105,8 +107,8 @@ class Finding:
     @property
     def verdict(self) -> Verdict:
         """The verdict over all groups: `differs` if any group differs, else `agrees` if any group agrees."""
-        said = {judgement.verdict for judgement in self.judgements}
-        return "differs" if "differs" in said else "agrees" if "agrees" in said else "not comparable"
+        verdicts = {judgement.verdict for judgement in self.judgements}
+        return "differs" if "differs" in verdicts else "agrees" if "agrees" in verdicts else "not comparable"
 
     @property
     def verdict_text(self) -> str:
@@ -186,7 +188,8 @@ def _finding(claim: Claim, answer: Answer, groups: Sequence[Group]) -> Finding:
         metric=metric,
         labels=tuple(group.label for group in groups),
         numbers=tuple(
-            {name: group.estimate(name) if _of(claim, answer, group) else None for name in metrics} for group in groups
+            {name: group.estimate(name) if _concerns(claim, answer, group) else None for name in metrics}
+            for group in groups
         ),
         rankings=tuple(tuple(ranked(_responses(group))) if ranking else () for group in groups),
         judgements=tuple(_judge(claim, answer, metric, group, groups) for group in groups),
@@ -199,13 +202,13 @@ def _metric(claim: Claim, answer: Answer, groups: Sequence[Group]) -> str:
     return answer.population if known else claim.metric
 
 
-def _of(claim: Claim, answer: Answer, group: Group) -> bool:
+def _concerns(claim: Claim, answer: Answer, group: Group) -> bool:
     """Whether the claim, or its implication for other workloads, is about the group's workload."""
     return claim.about(group.workload) or answer.elsewhere is not None
 
 
 def _judge(claim: Claim, answer: Answer, metric: str, group: Group, groups: Sequence[Group]) -> Judgement:
-    if answer.rule == "none" or not (_of(claim, answer, group) or group.workload in paper.STAND_INS):
+    if answer.rule == "none" or not (_concerns(claim, answer, group) or group.workload in paper.STAND_INS):
         return Judgement("not comparable")
     pair = _pair(group, groups) if answer.rule in ("higher", "alike") else (group,)
     refusal = _refusal(claim, answer, metric, pair)
@@ -251,7 +254,7 @@ def _setting(group: Group) -> tuple[str, ...]:
 
 def _refusal(claim: Claim, answer: Answer, metric: str, pair: Sequence[Group]) -> str:
     """Why these groups cannot be compared with the claim; empty if they can."""
-    if not all(_of(claim, answer, group) for group in pair):
+    if not all(_concerns(claim, answer, group) for group in pair):
         return (
             "the claim is about neither this workload nor the licensed workload for which this workload is a stand-in"
         )

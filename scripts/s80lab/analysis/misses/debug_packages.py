@@ -118,11 +118,11 @@ class _Apt:
         for record in shown.split("\n\n"):
             fields = dict(re.findall(r"^([A-Z][\w-]*): (.*)$", record, re.MULTILINE))
             name, version = fields.get("Package", ""), fields.get("Version", "")
-            of = name.removesuffix("sym").removesuffix("-dbg")
+            owner = name.removesuffix("sym").removesuffix("-dbg")
             listed = fields.get("Build-Ids")
             useful = listed is None or wanted & set(listed.split())
             # The version of a package may lack the suffix of a rebuild for one architecture.
-            if name and not name.startswith("linux-") and installed.get(of) == version and useful:
+            if name and not name.startswith("linux-") and installed.get(owner) == version and useful:
                 found[name] = version
         return found
 

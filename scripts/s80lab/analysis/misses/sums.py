@@ -156,8 +156,8 @@ def read_sums(path: Path, system_calls: Sequence[str] = (), requests: int | None
     )
     page = found["range"] == _PAGE
     counts = [int(found["count"][mask].sum()) for mask in (exact, page, ~exact & ~page)]
-    said = described.requests
-    if counts != [said.line, said.page, said.range]:
+    declared = described.requests
+    if counts != [declared.line, declared.page, declared.range]:
         raise UserError(f"{path}: the records and the description differ in the number of requests; {_FILE.again}")
     if requests is not None and sums.total != requests:
         raise UserError(

@@ -18,7 +18,7 @@ from pydantic import FailFast, Field, ValidationError
 from s80lab.base.errors import UserError
 from s80lab.base.files import read_regular, write_file
 from s80lab.base.hashing import value_hash
-from s80lab.base.strict import Strict, shown
+from s80lab.base.strict import Strict, short_path
 from s80lab.base.version import __version__
 from s80lab.capture.design import Design
 from s80lab.capture.explore.grid import Point, PointResolver
@@ -208,7 +208,7 @@ def _is_right(entry: Entry, content: ReplayList) -> bool:
 
 
 def _where(path: Path) -> str:
-    return f"--plan {shown(path)}"
+    return f"--plan {short_path(path)}"
 
 
 def read_plan(path: Path, captures: Sequence[Capture], asked: Varied | None) -> Replays:

@@ -54,10 +54,10 @@ class Progress:
 
     def details(self) -> list[str]:
         """The state in words, the most important first."""
-        told = [f"{self.complete:,} of {self.total:,} complete", f"{len(self.failed)} failed"]
-        told.append(f"{60 * self.rate:.1f} per minute")
+        found = [f"{self.complete:,} of {self.total:,} complete", f"{len(self.failed)} failed"]
+        found.append(f"{60 * self.rate:.1f} per minute")
         on = f" on {', '.join(sorted(self.hosts))}" if self.hosts else ""
-        return [*told, f"{self.running} in progress{on}"]
+        return [*found, f"{self.running} in progress{on}"]
 
 
 @dataclass

@@ -74,11 +74,12 @@ class RunArguments:
         metavar="PERCENT",
         rich_help_panel=RARE,
     )
-    of: str = option(
+    shares: str = option(
         "memory,e",
         "Shares to which --until applies, separated by commas. memory, M, O, E, S: L2 misses serviced "
         "by memory or by a cache in that state; e: fills in E; e-to-m: silent E-to-M upgrades per E "
         "fill; upgrades-saved: upgrades avoided by E; kernel: busy cycles in the kernel.",
+        "--of",
         metavar="SHARE,...",
         rich_help_panel=RARE,
         autocompletion=complete.shares,

@@ -65,13 +65,13 @@ class Symbols:
 
     def find(self, address: int) -> tuple[Symbol, int] | None:
         """The last symbol at or before the address, and the distance from the symbol to the address."""
-        return self._at(self.placed, address)
+        return self._last_until(self.placed, address)
 
     def per_cpu_at(self, offset: int) -> tuple[Symbol, int] | None:
         """The last symbol at or before an offset into the per-CPU area, and the distance."""
-        return self._at(self._per_cpu, offset)
+        return self._last_until(self._per_cpu, offset)
 
-    def _at(self, part: list[Symbol], address: int) -> tuple[Symbol, int] | None:
+    def _last_until(self, part: list[Symbol], address: int) -> tuple[Symbol, int] | None:
         place = bisect_right(self._addresses[id(part)], address) - 1
         return (part[place], address - part[place].address) if place >= 0 else None
 

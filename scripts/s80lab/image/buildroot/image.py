@@ -21,7 +21,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.hashing import text_hash
 from s80lab.base.paths import BUILD, ROOT
 from s80lab.base.staging import held
-from s80lab.base.strict import shown
+from s80lab.base.strict import short_path
 from s80lab.config.experiment import DEFAULT_SERVER
 from s80lab.config.server import Server
 from s80lab.image.build import ImageManifest, Made, OfBuildroot, write_image
@@ -65,7 +65,7 @@ def guest_kernel(out: Path, work: Path, progress: Callable[[str], None]) -> Gues
         if not is_bzimage(content):
             raise UserError(
                 f"{built} is missing or not an x86 kernel: if your options contain {OPTION}, also use those of "
-                f"{shown(FRAGMENT)}"
+                f"{short_path(FRAGMENT)}"
             )
         named = work / f"vmlinuz-{release(content)}"
         named.write_bytes(content)
@@ -114,13 +114,13 @@ def build_buildroot_image(
         making.build(configuration)
         kernel = guest_kernel(making.out, work, progress)
         _keep_bill(making, new)
-        said = json.loads((new / "packages.json").read_text())
+        packages = json.loads((new / "packages.json").read_text())
         return Made(
             kernel.image,
             target_entries(making.out / "target", server, kernel.modules, work),
             {
                 "buildroot": buildroot.version,
-                **{name: _version(name, entry) for name, entry in sorted(said.items()) if _in_guest(entry)},
+                **{name: _version(name, entry) for name, entry in sorted(packages.items()) if _in_guest(entry)},
                 **kernel.versions,
             },
             OfBuildroot(version=buildroot.version, config_sha256=config_hash(making.out / ".config")),
@@ -183,8 +183,8 @@ def _inputs(server: Server, configuration: Configuration, version: str) -> str:
 
 
 def _keep_bill(making: Make, new: Path) -> None:
-    said = json.dumps(json.loads(making.packages()), indent=1, sort_keys=True)
-    (new / "packages.json").write_text(said.replace(f"{ROOT}/", "") + "\n")
+    packages = json.dumps(json.loads(making.packages()), indent=1, sort_keys=True)
+    (new / "packages.json").write_text(packages.replace(f"{ROOT}/", "") + "\n")
     for name in BILL:
         source = making.out / "legal-info" / name
         if source.is_dir():

@@ -111,8 +111,8 @@ class Make:
                 process.wait()
                 raise
         if code:
-            said = self.log.read_bytes()[begin:].decode(errors="replace")
-            raise UserError(f"{complaint(said, self.downloads)}; full log: {self.log}")
+            output = self.log.read_bytes()[begin:].decode(errors="replace")
+            raise UserError(f"{complaint(output, self.downloads)}; full log: {self.log}")
         if what:
             self.say(f"image: {what.split(',')[0]} took {time.monotonic() - began:.0f} s")
 
@@ -124,15 +124,15 @@ class Make:
         return result.stdout
 
 
-def complaint(said: str, downloads: Path | None) -> str:
+def complaint(output: str, downloads: Path | None) -> str:
     """The error in Buildroot's output: a missing tool or source, or else make's last message."""
-    if tools := list(dict.fromkeys(_TOOL.findall(said))):
+    if tools := list(dict.fromkeys(_TOOL.findall(output))):
         return f"Buildroot needs {', '.join(tools)} on this machine: apt-get install {' '.join(tools)}"
-    if missing := list(dict.fromkeys(_DOWNLOAD.findall(said))):
+    if missing := list(dict.fromkeys(_DOWNLOAD.findall(output))):
         where = f"is missing in {downloads}" if downloads else "cannot be fetched"
-        wrong = ", or its hash is not the one that Buildroot has recorded" if _HASH.search(said) else ""
+        wrong = ", or its hash is not the one that Buildroot has recorded" if _HASH.search(output) else ""
         return f"the source of {missing[0]} {where}{wrong}"
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
     stops = [line for line in lines if "*** " in line]  # a row of stars is an ornament
     return f"Buildroot failed: {(stops or lines or ['it printed nothing'])[0 if stops else -1]}"
 

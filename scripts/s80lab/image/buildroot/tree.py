@@ -12,7 +12,7 @@ from pathlib import Path
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash, text_hash
 from s80lab.base.paths import ROOT
-from s80lab.base.strict import shown
+from s80lab.base.strict import short_path
 
 TREE = ROOT / "disk-images" / "buildroot"
 DEFCONFIG = TREE / "configs" / "s80lab_mail_defconfig"
@@ -123,7 +123,7 @@ def sources_digest() -> str:
     """One digest over the sources of our programs. A change rebuilds them. UserError: the sources are missing."""
     if not (WORKLOADS / "CMakeLists.txt").is_file():
         raise UserError(
-            f"{shown(WORKLOADS)} does not contain the sources of the guest's programs, which Buildroot compiles: "
+            f"{short_path(WORKLOADS)} does not contain the sources of the guest's programs, which Buildroot compiles: "
             "build the image in a checkout"
         )
     files = sorted(path for path in WORKLOADS.rglob("*") if path.is_file())

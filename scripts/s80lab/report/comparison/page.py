@@ -121,7 +121,7 @@ def _page(
 ) -> str:
     first = comparisons[0]
     several = len(comparisons) > 1
-    said = [note for comparison in comparisons for note in notes(comparison)]
+    remarks_of_all = [note for comparison in comparisons for note in notes(comparison)]
     topics = [Topic("Designs", [], [designs_table(comparisons)])] if several else []
     for comparison in comparisons:
         text = " ".join(verdict_lines(comparison)) if several else ""
@@ -140,7 +140,7 @@ def _page(
         f"{first.first.label}: comparison with {first.second.label if not several else 'other designs'}",
         opening,
         verdicts=[] if several or not verdict_lines(first) else [("Result.", " ".join(verdict_lines(first)))],
-        notes=[*dict.fromkeys(said), *remarks],
+        notes=[*dict.fromkeys(remarks_of_all), *remarks],
         topics=topics,
         origins=[_origins(side) for side in _sides(comparisons)],
     )

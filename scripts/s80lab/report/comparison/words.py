@@ -80,9 +80,9 @@ def _effort(one: Contrast, unit: str) -> str:
 
 def _observations(comparison: Comparison) -> str:
     sides = (("A", comparison.first), ("B", comparison.second))
-    said = " and ".join(f"{_counted_side(side, comparison.unit)} on side {name}" for name, side in sides)
+    counts = " and ".join(f"{_counted_side(side, comparison.unit)} on side {name}" for name, side in sides)
     mean = "" if all(len(side.observations) == len(side.runs) for _, side in sides) else ", the mean over its runs"
-    return f"The unit of observation is the {comparison.unit}{mean}: {said}."
+    return f"The unit of observation is the {comparison.unit}{mean}: {counts}."
 
 
 def _counted_side(side: Group, unit: str) -> str:
@@ -146,13 +146,13 @@ def _limits(comparison: Comparison) -> list[str]:
 
 def _filtered(comparison: Comparison) -> list[str]:
     """The statements on the error of filtered captures, each once."""
-    said: Sequence[str] = [
+    statements: Sequence[str] = [
         str(run.manifest["filter_error"]["statement"])
         for side in (comparison.first, comparison.second)
         for run in side.runs
         if run.manifest.get("filter_error")
     ]
-    return list(dict.fromkeys(said))
+    return list(dict.fromkeys(statements))
 
 
 def comparison_record(comparison: Comparison) -> dict[str, Any]:

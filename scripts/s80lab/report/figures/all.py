@@ -65,10 +65,10 @@ def draw(groups: Sequence[Group], names: Sequence[str]) -> list[Picture]:
     for name in names:
         if name not in PICTURES:
             raise UserError(f"unknown figure `{name}`: {hint(name, PICTURES)}")
-    return [_picture(groups, name, shown) for name in names if (shown := _shown(groups, name))]
+    return [_picture(groups, name, shown) for name in names if (shown := _drawable(groups, name))]
 
 
-def _shown(groups: Sequence[Group], name: str) -> Sequence[Group]:
+def _drawable(groups: Sequence[Group], name: str) -> Sequence[Group]:
     return [group for group in groups if not group.replayed] if PICTURES[name].of_load else groups
 
 

@@ -73,7 +73,7 @@ def _draw(matrix: Sequence[Sequence[int]]) -> Drawing:
         for column, count in enumerate(counts):
             tip = f"core {row} missed, core {column} supplied: {count:,}"
             _cell(drawing, column * cell, row * cell, cell, count / largest, colour, tip)
-    most = max(max(of) for of in sums)
+    most = max(max(counts) for counts in sums)
     for core, (missed, supplied) in enumerate(zip(*sums, strict=True)):
         edge = cores * cell + _GAP
         _cell(drawing, edge, core * cell, cell, missed / most, COLOURS["E"], f"core {core} missed: {missed:,}")

@@ -45,10 +45,10 @@
     const tests = parse(filter.value);
     state.rows = data.rows.map((_, row) => row).filter((row) => tests.every((test) => test(row)));
     if (state.column >= 0) {
-      const of = (row) => value(data.rows[row][state.column]);
+      const cellOf = (row) => value(data.rows[row][state.column]);
       const sign = state.down ? -1 : 1;
       state.rows.sort((a, b) => {
-        const first = of(a), second = of(b);
+        const first = cellOf(a), second = cellOf(b);
         if (first === null || second === null) return (first === null) - (second === null);
         return first < second ? -sign : first > second ? sign : a - b;
       });
@@ -62,8 +62,8 @@
     const last = Math.min(state.first + PAGE, state.rows.length);
     body.replaceChildren(...state.rows.slice(state.first, last).map((row) => element("tr", {},
       ...data.rows[row].map((cell, column) => element("td", data.columns[column][1] ? {} : { class: "word" }, text(cell))))));
-    const of = `${state.rows.length.toLocaleString("en")} of ${data.rows.length.toLocaleString("en")} designs`;
-    status.textContent = state.rows.length ? `${of}; rows ${state.first + 1} to ${last}` : of;
+    const count = `${state.rows.length.toLocaleString("en")} of ${data.rows.length.toLocaleString("en")} designs`;
+    status.textContent = state.rows.length ? `${count}; rows ${state.first + 1} to ${last}` : count;
     before.disabled = state.first === 0;
     after.disabled = last === state.rows.length;
     heads.forEach((head, column) => {

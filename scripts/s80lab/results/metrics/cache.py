@@ -76,7 +76,7 @@ def _l1_mpki(m: Measurement) -> Value:
 
 def _misses(m: Measurement) -> dict[str, int]:
     """L1 and L2 misses of the server's cores, by cache level."""
-    return {level: int(m.region.by(of, "core")[m.server_cores].sum()) for level, of in MISSES.items()}
+    return {level: int(m.region.by(statistic, "core")[m.server_cores].sum()) for level, statistic in MISSES.items()}
 
 
 @metric(
@@ -287,7 +287,7 @@ def _upgrade_pki(m: Measurement) -> Value:
     ),
 )
 def _traffic_pki(m: Measurement) -> Value:
-    parts = {name: m.region.total(of) for name, of in TRAFFIC.items()}
+    parts = {name: m.region.total(statistic) for name, statistic in TRAFFIC.items()}
     return _per_1000(m.region, {**parts, ALL: sum(parts.values())})
 
 

@@ -51,7 +51,7 @@ def stats(
     run of a program, which has its own begin and end: it has no steady state."""
     region = run.region()
     # Of a region in parts, intervals between the parts are not measured.
-    intervals = [] if run.parts > 1 else curve(run, warm)
+    intervals = [] if run.region_count > 1 else curve(run, warm)
     metrics = compute(run, load, wanted, program)
     clients = None if load is None else int(load["clients"])
     warmup = NO_WARM_UP if program else judge(intervals, clients, region.begin.clients_finished, drift_limit)

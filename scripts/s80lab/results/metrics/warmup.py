@@ -105,9 +105,9 @@ def judge(
     drifts = {name: drift(late, name) if late else None for name in names}
     known = {name: found for name, found in drifts.items() if found}
     reasons = [
-        f"{NAMES[name]}: {said}"
+        f"{NAMES[name]}: {objection}"
         for name, found in known.items()
-        if (said := found.objection(limit, FALSE_ALARMS / len(known)))
+        if (objection := found.objection(limit, FALSE_ALARMS / len(known)))
     ]
     if not late or any(found is None and occurs(late, name) for name, found in drifts.items()):
         reasons.append("too few sampling intervals to judge the drift")
