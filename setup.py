@@ -51,7 +51,7 @@ class Build(build_py):
             target.parent.mkdir(parents=True, exist_ok=True)
             if source.is_dir():
                 shutil.copytree(
-                    source, target, ignore=shutil.ignore_patterns("__pycache__", "programs", "*.cpp", "*.hpp", "*.java")
+                    source, target, ignore=shutil.ignore_patterns("__pycache__", "programs", "*.cpp", "*.h", "*.java")
                 )
             else:
                 shutil.copy(source, target)

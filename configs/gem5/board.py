@@ -54,7 +54,7 @@ SETUP_RNG_SEED = 9
 INITRAMFS = 0x6000_0000
 SEED = INITRAMFS - PAGE
 COMMAND_LINE_LIMIT = 511
-# Work items: one a transaction type, and one a type that failed (markers.hpp of the load generator).
+# Work items: one a transaction type, and one a type that failed (markers.h of the load generator).
 WORK_ITEMS = 32
 
 

@@ -58,7 +58,7 @@ class Region:
     def _interval(self, progress: Progress, before: int, left: int) -> tuple[int, Counter[int]]:
         """Instructions and ended transactions of one sampling interval. The last interval ends early, with the last of
         the transactions that are left."""
-        # The board leaves the simulation where the load generator says that a transaction begins or ends (markers.hpp).
+        # The board leaves the simulation where the load generator says that a transaction begins or ends (markers.h).
         exits = this_release().exits
         begin = progress.instructions()
         items: Counter[int] = Counter()

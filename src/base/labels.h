@@ -18,14 +18,14 @@ namespace s80::model {
 
 template <class Enum>
 constexpr auto enumerator_names() {
-    constexpr std::string_view list = enumerator_list(Enum{});
-    constexpr std::string_view between = ", ";
-    std::array<std::string_view, std::count(list.begin(), list.end(), ',') + 1> names;
+    constexpr std::string_view kList = enumerator_list(Enum{});
+    constexpr std::string_view kBetween = ", ";
+    std::array<std::string_view, std::count(kList.begin(), kList.end(), ',') + 1> names;
     std::size_t begin = 0;
     for (std::string_view& name : names) {
-        const std::size_t end = std::min(list.find(between, begin), list.size());
-        name = list.substr(begin, end - begin);
-        begin = end + between.size();
+        const std::size_t end = std::min(kList.find(kBetween, begin), kList.size());
+        name = kList.substr(begin, end - begin);
+        begin = end + kBetween.size();
     }
     return names;
 }

@@ -24,8 +24,8 @@ void put(std::string& out, const std::string& name, std::uint64_t n) {
 }  // namespace
 
 const char* bus_name(model::Bus bus) {
-    constexpr std::array<const char*, model::kBusRequests + 1> names{"read", "rfo", "upgrade", "none"};
-    return names[static_cast<unsigned>(bus)];
+    constexpr std::array<const char*, model::kBusRequests + 1> kNames{"read", "rfo", "upgrade", "none"};
+    return kNames[static_cast<unsigned>(bus)];
 }
 
 void Counts::add(const Effect& e) {
@@ -55,13 +55,13 @@ void Counts::add(const Effect& e) {
 
 std::string Counts::json() const {
     std::string out = "{";
-    constexpr std::array<const char*, 3> places{"l1", "l2", "miss"};
-    constexpr std::array<const char*, 3> moves{"l1_l2", "l2_l1i", "l2_l1d"};
+    constexpr std::array<const char*, 3> kPlaces{"l1", "l2", "miss"};
+    constexpr std::array<const char*, 3> kMoves{"l1_l2", "l2_l1i", "l2_l1d"};
     const auto name = [&](unsigned s) { return protocol_.state(static_cast<model::State>(s)).name; };
     for (unsigned s = 0; s < protocol_.states(); ++s) {
-        for (unsigned p = 0; p < places.size(); ++p) {
+        for (unsigned p = 0; p < kPlaces.size(); ++p) {
             for (unsigned k = 0; k < model::kKinds; ++k) {
-                put(out, key({"access", places[p], std::string(model::kLabels<model::Kind>[k]), name(s)}),
+                put(out, key({"access", kPlaces[p], std::string(model::kLabels<model::Kind>[k]), name(s)}),
                     access_[p][k][s]);
             }
         }
@@ -76,8 +76,8 @@ std::string Counts::json() const {
             put(out, key({"fill", bus, name(s)}), fill_[b][s]);
             put(out, key({"remote", bus, name(s)}), remote_[b][s]);
         }
-        for (unsigned m = 0; m < moves.size(); ++m) {
-            put(out, key({"move", moves[m], name(s)}), move_[m][s]);
+        for (unsigned m = 0; m < kMoves.size(); ++m) {
+            put(out, key({"move", kMoves[m], name(s)}), move_[m][s]);
         }
         put(out, key({"evict", name(s)}), evict_[s]);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "scripts/arrivals.hpp"
+#include "scripts/arrivals.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "imap/fetch_response.hpp"
+#include "imap/fetch_response.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -29,7 +29,9 @@ Read read(const std::vector<Piece>& pieces) {
     for (std::size_t i = 0; i < pieces.size(); ++i) {
         const bool last = i + 1 == pieces.size();
         response.read(pieces[i].text, !last, pieces[i].literal.size());
-        if (!last) response.read_literal(pieces[i].literal);
+        if (!last) {
+            response.read_literal(pieces[i].literal);
+        }
     }
     result.message = response.message();
     result.complete = response.complete();
@@ -98,7 +100,9 @@ TEST(FetchResponse, AnyBytesAreRead) {
         const auto texts =
             *rc::gen::container<std::vector<std::string>>(rc::gen::container<std::string>(characters));
         std::vector<Piece> pieces;
-        for (const std::string& text : texts) pieces.push_back({text, text});
+        for (const std::string& text : texts) {
+            pieces.push_back({text, text});
+        }
         const Read got = read(pieces);
         RC_ASSERT(got.captured.size() <= 4096u);
     }));

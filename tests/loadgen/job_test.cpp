@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "job.hpp"
+#include "job.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "failure.hpp"
+#include "failure.h"
 
 namespace s80::loadgen {
 namespace {
@@ -70,7 +70,9 @@ TEST(Job, NeedsTheMixAndAllRowsOfTheChain) {
     EXPECT_NE(refusal("clients=1\n").find("mix_percent"), std::string::npos);
     std::string rows = mix_line;
     for (const auto name : imap_protocol.transactions) {
-        if (name != "MDEL") rows += "transition." + std::string(name) + "=1 1 1 1 1 1 1 1 1 1\n";
+        if (name != "MDEL") {
+            rows += "transition." + std::string(name) + "=1 1 1 1 1 1 1 1 1 1\n";
+        }
     }
     EXPECT_NE(refusal(rows).find("transition.MDEL"), std::string::npos);
     EXPECT_EQ(refusal(rows + "transition.MDEL=0 0 0 0 0 0 0 0 0 1\n"), "");

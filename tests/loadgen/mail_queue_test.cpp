@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "mail_queue.hpp"
+#include "mail_queue.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -8,12 +8,12 @@
 #include <string>
 #include <string_view>
 
-#include "failure.hpp"
+#include "failure.h"
 
 namespace s80::loadgen {
 namespace {
 
-constexpr std::uint64_t ms = 1'000'000;
+constexpr std::uint64_t kMs = 1'000'000;
 
 /// A log that the test writes.
 class Log {
@@ -31,10 +31,11 @@ public:
     void message(unsigned recipients) {
         append("5c1f6e0d8a7b2c43 smtp message msgid=1f2e3d4c size=2210 nrcpt=" + std::to_string(recipients) +
                " proto=ESMTP\n");
-        for (unsigned i = 0; i < recipients; ++i)
+        for (unsigned i = 0; i < recipients; ++i) {
             append(
                 "5c1f6e0d8a7b2c43 smtp envelope evpid=1f2e3d4c00000000 from=<a@x.example> "
                 "to=<b@x.example>\n");
+        }
     }
 
     void by_program(const std::string& result, const std::string& said = "Delivered") {
@@ -114,7 +115,9 @@ TEST(MailQueue, TakesALineOnceItIsWhole) {
 
 TEST(MailQueue, ReadsMoreThanFitsIntoOneRead) {
     Log log;
-    for (int i = 0; i < 1000; ++i) log.message(2);
+    for (int i = 0; i < 1000; ++i) {
+        log.message(2);
+    }
     MailQueue queue(log.path);
     queue.look();
     EXPECT_EQ(queue.length(), 2000u);
@@ -136,21 +139,21 @@ TEST(MailQueue, PassesOverWhatIsNoDelivery) {
 TEST(MailQueue, LooksEachFiftyMillisecondsOfTheRegionAndAtItsEnds) {
     Log log;
     MailQueue queue(log.path);
-    queue.begin_region(1'000 * ms);
+    queue.begin_region(1'000 * kMs);
     log.message(9);
-    queue.look_by_turns(1'060 * ms);
+    queue.look_by_turns(1'060 * kMs);
     log.by_program("PermFail");
-    queue.begin_region(2'020 * ms);
+    queue.begin_region(2'020 * kMs);
     EXPECT_EQ(queue.begin(), 8u);
     EXPECT_EQ(queue.accepted(), 0u);
     log.by_program("Ok");
-    queue.look_by_turns(2'049 * ms);
+    queue.look_by_turns(2'049 * kMs);
     EXPECT_EQ(queue.looks(), 1u);
-    queue.look_by_turns(2'080 * ms);  // 7 are there; the next look is due at 2,100
+    queue.look_by_turns(2'080 * kMs);  // 7 are there; the next look is due at 2,100
     log.by_program("Ok");
-    queue.look_by_turns(2'099 * ms);
+    queue.look_by_turns(2'099 * kMs);
     EXPECT_EQ(queue.looks(), 2u);
-    queue.look_by_turns(2'100 * ms);
+    queue.look_by_turns(2'100 * kMs);
     log.message(2);
     queue.end_region();
     EXPECT_EQ(queue.looks(), 4u);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "imap/mailboxes.hpp"
+#include "imap/mailboxes.h"
 
-#include "accounts.hpp"
+#include "accounts.h"
 
 #include <gtest/gtest.h>
 
@@ -49,7 +49,9 @@ TEST(Accounts, AreNumberedFromOneAndFullOnesAreSpared) {
     Random random(1);
     Accounts accounts(3);
     accounts.inbox(0) = accounts.inbox(2) = 5;
-    for (int i = 0; i < 20; ++i) EXPECT_EQ(accounts.recipient(random, 5), 1u);
+    for (int i = 0; i < 20; ++i) {
+        EXPECT_EQ(accounts.recipient(random, 5), 1u);
+    }
     accounts.inbox(1) = 5;
     EXPECT_EQ(accounts.recipient(random, 5), accounts.size());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "message_text.hpp"
+#include "message_text.h"
 
 #include <gtest/gtest.h>
 
@@ -9,10 +9,12 @@ namespace s80::loadgen {
 namespace {
 
 TEST(MessageText, SizesAreThoseOfTheStudy) {
-    constexpr int draws = 1'000'000;
+    constexpr int kDraws = 1'000'000;
     Random random(1);
     std::map<std::size_t, double> percent;
-    for (int i = 0; i < draws; ++i) percent[message_size(random.uniform())] += 100.0 / draws;
+    for (int i = 0; i < kDraws; ++i) {
+        percent[message_size(random.uniform())] += 100.0 / kDraws;
+    }
     ASSERT_EQ(percent.size(), 5u);
     EXPECT_NEAR(percent[1062], 45, 0.2);
     EXPECT_NEAR(percent[2050], 38, 0.2);

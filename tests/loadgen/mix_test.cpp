@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "mix.hpp"
+#include "mix.h"
 
 #include <gtest/gtest.h>
 
-#include "random.hpp"
+#include "random.h"
 
 namespace s80::loadgen {
 namespace {
 
-constexpr int draws = 1'000'000;
-constexpr std::size_t types = 10;
-constexpr TransactionType send = 8;
+constexpr int kDraws = 1'000'000;
+constexpr std::size_t kTypes = 10;
+constexpr TransactionType kSend = 8;
 
 // The browsing chain of Table 2; its SELT row sums to 101.
 const std::vector<Weights> browsing = {
@@ -25,20 +25,26 @@ const Weights table1 = {.5, .5, .5, 4.5, 25, 3.5, 6.5, 32, 21, 6};
 TEST(Mix, IndependentDrawsHaveTheFrequenciesOfTheirWeights) {
     const Mix mix(table1);
     Random random(1);
-    Weights seen(types);
+    Weights seen(kTypes);
     TransactionType type = mix.first(random.uniform());
-    for (int i = 0; i < draws; ++i) seen[type = mix.next(type, random.uniform())] += 100.0 / draws;
-    for (std::size_t i = 0; i < types; ++i) EXPECT_NEAR(seen[i], table1[i], 0.2);
+    for (int i = 0; i < kDraws; ++i) {
+        seen[type = mix.next(type, random.uniform())] += 100.0 / kDraws;
+    }
+    for (std::size_t i = 0; i < kTypes; ++i) {
+        EXPECT_NEAR(seen[i], table1[i], 0.2);
+    }
 }
 
 TEST(Mix, TheChainReachesTheStationaryDistributionOfItsNormalisedRows) {
     Weights expected = table1;  // by power iteration
     for (int step = 0; step < 200; ++step) {
-        Weights next(types);
-        for (std::size_t from = 0; from < types; ++from) {
+        Weights next(kTypes);
+        for (std::size_t from = 0; from < kTypes; ++from) {
             double sum = 0;
-            for (const double weight : browsing[from]) sum += weight;
-            for (std::size_t to = 0; to < types; ++to) {
+            for (const double weight : browsing[from]) {
+                sum += weight;
+            }
+            for (std::size_t to = 0; to < kTypes; ++to) {
                 next[to] += expected[from] * browsing[from][to] / sum;
             }
         }
@@ -46,33 +52,45 @@ TEST(Mix, TheChainReachesTheStationaryDistributionOfItsNormalisedRows) {
     }
     const Mix mix(browsing);
     Random random(1);
-    Weights seen(types);
+    Weights seen(kTypes);
     TransactionType type = mix.first(random.uniform());
-    for (int i = 0; i < draws; ++i) seen[type = mix.next(type, random.uniform())] += 100.0 / draws;
-    for (std::size_t i = 0; i < types; ++i) EXPECT_NEAR(seen[i], expected[i], 0.2);
-    EXPECT_NEAR(seen[send], 24.5, 0.3) << "not Table 1's 21";
+    for (int i = 0; i < kDraws; ++i) {
+        seen[type = mix.next(type, random.uniform())] += 100.0 / kDraws;
+    }
+    for (std::size_t i = 0; i < kTypes; ++i) {
+        EXPECT_NEAR(seen[i], expected[i], 0.2);
+    }
+    EXPECT_NEAR(seen[kSend], 24.5, 0.3) << "not Table 1's 21";
 }
 
 TEST(Mix, TheFirstTransactionIsOfTheStationaryDistribution) {
     const Weights expected = stationary(browsing);
     const Mix mix(browsing);
     Random random(1);
-    Weights seen(types);
-    for (int i = 0; i < draws; ++i) seen[mix.first(random.uniform())] += 1.0 / draws;
-    for (std::size_t i = 0; i < types; ++i) EXPECT_NEAR(seen[i], expected[i], 0.002);
-    EXPECT_NEAR(expected[send], 0.245, 0.003) << "not Table 1's 0.21";
+    Weights seen(kTypes);
+    for (int i = 0; i < kDraws; ++i) {
+        seen[mix.first(random.uniform())] += 1.0 / kDraws;
+    }
+    for (std::size_t i = 0; i < kTypes; ++i) {
+        EXPECT_NEAR(seen[i], expected[i], 0.002);
+    }
+    EXPECT_NEAR(expected[kSend], 0.245, 0.003) << "not Table 1's 0.21";
 }
 
 TEST(Mix, AChainThatGoesInCirclesHasAStationaryDistribution) {
-    std::vector<Weights> circle(types, Weights(types));
-    for (std::size_t i = 0; i < types; ++i) circle[i][(i + 1) % types] = 1;
-    for (const double share : stationary(circle)) EXPECT_NEAR(share, 0.1, 1e-9);
+    std::vector<Weights> circle(kTypes, Weights(kTypes));
+    for (std::size_t i = 0; i < kTypes; ++i) {
+        circle[i][(i + 1) % kTypes] = 1;
+    }
+    for (const double share : stationary(circle)) {
+        EXPECT_NEAR(share, 0.1, 1e-9);
+    }
 }
 
 TEST(Mix, ATypeOfWeightZeroIsNeverDrawn) {
     const Distribution middle({0, 1, 0, 1, 0, 0, 0, 0, 0, 0});
     Random random(1);
-    for (int i = 0; i < draws; ++i) {
+    for (int i = 0; i < kDraws; ++i) {
         const std::size_t drawn = middle.draw(random.uniform());
         ASSERT_TRUE(drawn == 1 || drawn == 3);
     }
@@ -89,8 +107,10 @@ TEST(Random, StreamsOfClientsAndSeedsDiffer) {
 TEST(Random, ExponentialHasItsMean) {
     Random random(1);
     double sum = 0;
-    for (int i = 0; i < draws; ++i) sum += random.exponential(2000);
-    EXPECT_NEAR(sum / draws, 2000, 10);
+    for (int i = 0; i < kDraws; ++i) {
+        sum += random.exponential(2000);
+    }
+    EXPECT_NEAR(sum / kDraws, 2000, 10);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "imap/response_parser.hpp"
+#include "imap/response_parser.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "failure.hpp"
+#include "failure.h"
 
 namespace s80::loadgen {
 namespace {
@@ -18,7 +18,9 @@ public:
     void on_text(std::string_view text, bool begins, bool has_literal, std::uint64_t literal) override {
         tokens.push_back((begins ? "begin " : "on ") + std::string(text) +
                          (has_literal ? " literal " + std::to_string(literal) : ""));
-        if (has_literal) tokens.emplace_back("bytes ");
+        if (has_literal) {
+            tokens.emplace_back("bytes ");
+        }
     }
     void on_literal(std::string_view part) override { tokens.back() += part; }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "scripts/script.hpp"
+#include "scripts/script.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "failure.hpp"
-#include "job.hpp"
-#include "load.hpp"
-#include "world.hpp"
+#include "failure.h"
+#include "job.h"
+#include "load.h"
+#include "world.h"
 
 namespace s80::loadgen {
 namespace {
@@ -120,21 +120,23 @@ TEST(Wait, IsDrawnFromItsDistribution) {
     Random random(1);
     EXPECT_DOUBLE_EQ((Wait{Wait::Form::constant, 3, 0}.draw_ns(random)), 3e6);
     double uniform = 0, exponential = 0;
-    constexpr int draws = 20'000;
-    for (int i = 0; i < draws; ++i) {
+    constexpr int kDraws = 20'000;
+    for (int i = 0; i < kDraws; ++i) {
         const double ns = Wait{Wait::Form::uniform, 2, 6}.draw_ns(random);
         EXPECT_GE(ns, 2e6);
         EXPECT_LT(ns, 6e6);
         uniform += ns;
         exponential += Wait{Wait::Form::exponential, 4, 0}.draw_ns(random);
     }
-    EXPECT_NEAR(uniform / draws, 4e6, 4e4);
-    EXPECT_NEAR(exponential / draws, 4e6, 1.2e5);
+    EXPECT_NEAR(uniform / kDraws, 4e6, 4e4);
+    EXPECT_NEAR(exponential / kDraws, 4e6, 1.2e5);
 }
 
 TEST(SizeTable, TellsMessagesByTheNearestSize) {
     SizeTable sizes;
-    for (const std::size_t bytes : {1062u, 2050u, 34762u}) sizes.add(bytes, 1);
+    for (const std::size_t bytes : {1062u, 2050u, 34762u}) {
+        sizes.add(bytes, 1);
+    }
     EXPECT_EQ(sizes.nearest(1), 1062u);
     EXPECT_EQ(sizes.nearest(1475), 1062u);  // the geometric mean of the first two is 1475.5
     EXPECT_EQ(sizes.nearest(1476), 2050u);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "stream.hpp"
+#include "stream.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>

@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "clock.hpp"
-#include "task.hpp"
-#include "timers.hpp"
+#include "clock.h"
+#include "task.h"
+#include "timers.h"
 
 namespace s80::loadgen {
 namespace {

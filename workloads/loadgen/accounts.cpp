@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "accounts.hpp"
+#include "accounts.h"
 
 #include <cstdio>
 
@@ -15,7 +15,9 @@ std::size_t Accounts::recipient(Random& random, unsigned limit) const {
     const std::size_t first = random.below(inbox_.size());
     for (std::size_t step = 0; step < inbox_.size(); ++step) {
         const std::size_t account = (first + step) % inbox_.size();
-        if (inbox_[account] < limit) return account;
+        if (inbox_[account] < limit) {
+            return account;
+        }
     }
     return inbox_.size();
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "client.hpp"
+#include "client.h"
 
 #include <exception>
 #include <optional>
 #include <utility>
 
-#include "markers.hpp"
-#include "output.hpp"
+#include "markers.h"
+#include "output.h"
 
 namespace s80::loadgen {
 
@@ -40,7 +40,9 @@ Task Client::rest() {
 
 void Client::watch(Connection& connection) {
     connection.when_lost([this] {
-        if (begun_ && think_.waiting()) sleep_until(world.clock.now());
+        if (begun_ && think_.waiting()) {
+            sleep_until(world.clock.now());
+        }
     });
 }
 
@@ -66,7 +68,9 @@ Task Client::live(std::function<void()> logged_in) {
         co_await set_out();
         while (world.fatal.empty()) {
             co_await transact();
-            if (!world.fatal.empty()) break;
+            if (!world.fatal.empty()) {
+                break;
+            }
             think_begin_ns_ = world.clock.now();
             co_await rest();
         }
@@ -82,7 +86,9 @@ Task Client::transact() {
     world.statistics.thought(begin_ns - think_begin_ns_);
     drawn_ = draw();
     const TransactionType type = allowed(drawn_);
-    if (type != drawn_) world.statistics.substituted(drawn_);
+    if (type != drawn_) {
+        world.statistics.substituted(drawn_);
+    }
 
     const Traffic before = traffic();
     marker::transaction_begin(type, index);
@@ -97,10 +103,13 @@ Task Client::transact() {
     const std::uint64_t end_ns = world.clock.now();
     world.statistics.ended(type, begin_ns, end_ns, failure.has_value(), traffic() - before);
     settle(failure.has_value());
-    if (world.trace) output::transaction(*this, drawn_, type, end_ns - begin_ns);
-    if (failure)
+    if (world.trace) {
+        output::transaction(*this, drawn_, type, end_ns - begin_ns);
+    }
+    if (failure) {
         failed(Failure(failure->kind(), world.job.transactions[type] + ": " + failure->what(),
                        failure->fatal()));
+    }
 }
 
 void Client::done_with(const Connection& connection) {
@@ -114,7 +123,9 @@ std::string Client::name() const {
 void Client::failed(const Failure& failure) {
     const std::string message = name() + ": " + failure.what();
     world.statistics.error(failure.kind(), message);
-    if (failure.fatal()) world.give_up(message);
+    if (failure.fatal()) {
+        world.give_up(message);
+    }
 }
 
 }  // namespace s80::loadgen

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "clock.hpp"
+#include "clock.h"
 
 #include <ctime>
 
@@ -9,7 +9,7 @@ void Clock::refresh() {
     timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     const std::uint64_t now =
-        static_cast<std::uint64_t>(time.tv_sec) * ns_per_s + static_cast<std::uint64_t>(time.tv_nsec);
+        static_cast<std::uint64_t>(time.tv_sec) * kNsPerS + static_cast<std::uint64_t>(time.tv_nsec);
     now_ = now >> shift_;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "connection.hpp"
+#include "connection.h"
 
 #include <algorithm>
 #include <cstring>
@@ -10,21 +10,27 @@ namespace s80::loadgen {
 namespace {
 
 /// What is read of one connection before the others, the clock and the timeouts are looked at again.
-constexpr std::size_t most_at_once = 1 << 20;
+constexpr std::size_t kMostAtOnce = 1 << 20;
 
 /// The longest line of a server, in bytes: a limit of memory, not of a protocol.
-constexpr std::size_t longest_line = 1 << 20;
+constexpr std::size_t kLongestLine = 1 << 20;
 
 }  // namespace
 
 void Network::check_timeouts() {
     const std::uint64_t now = clock.now();
-    if (now - last_check_ns_ < reply_timeout_ns_ / 20) return;
+    if (now - last_check_ns_ < reply_timeout_ns_ / 20) {
+        return;
+    }
     last_check_ns_ = now;
     const std::vector<Connection*> all = connections_;  // a resumed waiter may open and close others
     for (Connection* connection : all) {
-        if (std::find(connections_.begin(), connections_.end(), connection) == connections_.end()) continue;
-        if (!connection->waiter_ || now - connection->waiting_since_ns_ < reply_timeout_ns_) continue;
+        if (std::find(connections_.begin(), connections_.end(), connection) == connections_.end()) {
+            continue;
+        }
+        if (!connection->waiter_ || now - connection->waiting_since_ns_ < reply_timeout_ns_) {
+            continue;
+        }
         connection->fail(Failure(ErrorKind::connection, "no reply from " + connection->peer_ + " for " +
                                                             std::to_string(reply_timeout_ns_ / 1'000'000) +
                                                             " ms to " + connection->what_));
@@ -49,14 +55,18 @@ void Connection::open(const Endpoint& to, const TlsContext* tls) {
 }
 
 void Connection::close() {
-    if (stream_.fd() < 0) return;
+    if (stream_.fd() < 0) {
+        return;
+    }
     network_.loop.remove(stream_.fd(), *this);
     stream_.close();
 }
 
 void Connection::send(std::string_view bytes, std::string_view what) {
     what_ = what;
-    if (failure_) return;  // the wait that follows throws it
+    if (failure_) {
+        return;  // the wait that follows throws it
+    }
     try {
         stream_.write(bytes);
         traffic_.out += bytes.size();
@@ -74,27 +84,35 @@ void Connection::on_io(std::uint32_t events) {
         } else if ((events & EPOLLOUT) != 0) {
             stream_.flush();
         }
-        if (readable) receive();
+        if (readable) {
+            receive();
+        }
         update_interest();
     } catch (const Failure& failure) {
         fail(failure);
     }
-    if (failure_ && !waiter_ && on_lost_) on_lost_();
-    if (complete_ || failure_) resume_waiter();  // last: the waiter may destroy this connection
+    if (failure_ && !waiter_ && on_lost_) {
+        on_lost_();
+    }
+    if (complete_ || failure_) {
+        resume_waiter();  // last: the waiter may destroy this connection
+    }
 }
 
 void Connection::receive() {
     std::vector<char>& scratch = network_.scratch_;
-    const std::uint64_t limit = traffic_.in + most_at_once;
+    const std::uint64_t limit = traffic_.in + kMostAtOnce;
     unread_ = false;
     for (;;) {
         const std::size_t kept = partial_.size();
-        if (kept > longest_line) {
+        if (kept > kLongestLine) {
             throw Failure(ErrorKind::protocol, peer_ + " sent a line of more than 1 MiB", true);
         }
         const bool is_long = kept > scratch.size() / 2;  // such a line grows in a buffer of its own
         const std::size_t got = stream_.read(std::span(scratch).subspan(is_long ? 0 : kept));
-        if (got == 0) return;
+        if (got == 0) {
+            return;
+        }
         traffic_.in += got;
         if (is_long) {
             partial_.append(scratch.data(), got);
@@ -106,7 +124,9 @@ void Connection::receive() {
         }
         // What comes behind a reply can wait: often it is the end of the connection, and to throw is
         // expensive.
-        if (complete_) return;
+        if (complete_) {
+            return;
+        }
         if (traffic_.in >= limit) {
             unread_ = true;  // perhaps within TLS, where the loop does not see it
             return;
@@ -117,7 +137,9 @@ void Connection::receive() {
 void Connection::update_interest() {
     // A socket can nearly always be written to: that calls for what is left unread.
     const std::uint32_t wanted = EPOLLIN | (stream_.wants_to_write() || unread_ ? EPOLLOUT : 0u);
-    if (wanted == interest_) return;
+    if (wanted == interest_) {
+        return;
+    }
     interest_ = wanted;
     network_.loop.change(stream_.fd(), wanted, *this);
 }
@@ -125,7 +147,9 @@ void Connection::update_interest() {
 void Connection::fail(const Failure& failure) {
     close();
     std::string words = last_words_;
-    if (!partial_.empty()) words.append(words.empty() ? "" : ", ").append(partial_);
+    if (!partial_.empty()) {
+        words.append(words.empty() ? "" : ", ").append(partial_);
+    }
     if (failure.kind() != ErrorKind::connection || words.empty()) {
         failure_ = failure;
     } else {
@@ -134,7 +158,9 @@ void Connection::fail(const Failure& failure) {
 }
 
 void Connection::resume_waiter() {
-    if (waiter_) std::exchange(waiter_, nullptr).resume();
+    if (waiter_) {
+        std::exchange(waiter_, nullptr).resume();
+    }
 }
 
 void Connection::Wait::await_suspend(std::coroutine_handle<> waiter) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "event_loop.hpp"
+#include "event_loop.h"
 
 #include <unistd.h>
 
@@ -8,12 +8,14 @@
 #include <ctime>
 #include <string>
 
-#include "failure.hpp"
+#include "failure.h"
 
 namespace s80::loadgen {
 
 EventLoop::EventLoop() : epoll_(epoll_create1(EPOLL_CLOEXEC)) {
-    if (epoll_ < 0) throw Fatal(std::string("epoll is not available: ") + std::strerror(errno));
+    if (epoll_ < 0) {
+        throw Fatal(std::string("epoll is not available: ") + std::strerror(errno));
+    }
 }
 
 EventLoop::~EventLoop() {
@@ -46,7 +48,9 @@ void EventLoop::wait(std::uint64_t timeout_ns) {
                               static_cast<long>(timeout_ns % 1'000'000'000)};
     ready_count_ = epoll_pwait2(epoll_, ready_.data(), static_cast<int>(ready_.size()), &timeout, nullptr);
     if (ready_count_ < 0) {
-        if (errno != EINTR) throw Fatal(std::string("epoll_pwait2 failed: ") + std::strerror(errno));
+        if (errno != EINTR) {
+            throw Fatal(std::string("epoll_pwait2 failed: ") + std::strerror(errno));
+        }
         ready_count_ = 0;
     }
 }
@@ -54,7 +58,9 @@ void EventLoop::wait(std::uint64_t timeout_ns) {
 void EventLoop::dispatch() {
     for (int i = 0; i < ready_count_; ++i) {
         const epoll_event event = ready_[static_cast<std::size_t>(i)];
-        if (event.data.ptr != nullptr) static_cast<IoHandler*>(event.data.ptr)->on_io(event.events);
+        if (event.data.ptr != nullptr) {
+            static_cast<IoHandler*>(event.data.ptr)->on_io(event.events);
+        }
     }
     ready_count_ = 0;
 }

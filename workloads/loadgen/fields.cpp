@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "fields.hpp"
+#include "fields.h"
 
 #include <algorithm>
 
-#include "failure.hpp"
+#include "failure.h"
 
 namespace s80::loadgen {
 
 namespace {
 
-constexpr std::string_view blanks = " \t\r";
+constexpr std::string_view kBlanks = " \t\r";
 
 }  // namespace
 
 std::string_view trim(std::string_view text) {
-    const std::size_t begin = text.find_first_not_of(blanks);
-    if (begin == std::string_view::npos) return {};
-    return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
+    const std::size_t begin = text.find_first_not_of(kBlanks);
+    if (begin == std::string_view::npos) {
+        return {};
+    }
+    return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
 }
 
 std::vector<std::string_view> words(std::string_view text) {
     std::vector<std::string_view> found;
     for (text = trim(text); !text.empty(); text = trim(text)) {
-        const std::size_t end = std::min(text.find_first_of(blanks), text.size());
+        const std::size_t end = std::min(text.find_first_of(kBlanks), text.size());
         found.push_back(text.substr(0, end));
         text.remove_prefix(end);
     }
@@ -37,7 +39,9 @@ void refuse(std::string_view key, std::string_view value, std::string_view allow
 std::size_t choice(std::string_view key, std::string_view value, const std::vector<std::string_view>& names,
                    std::string_view allowed) {
     const auto found = std::find(names.begin(), names.end(), value);
-    if (found == names.end()) refuse(key, value, allowed);
+    if (found == names.end()) {
+        refuse(key, value, allowed);
+    }
     return static_cast<std::size_t>(found - names.begin());
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "histogram.hpp"
+#include "histogram.h"
 
 #include <algorithm>
 #include <bit>
@@ -10,23 +10,29 @@ namespace s80::loadgen {
 // Values below 64 have a bucket each. A greater value v with its top bit at position e falls into
 // sub-bucket (v >> (e - 6)) - 64 of octave e - 6.
 std::size_t Histogram::bucket_of(std::uint64_t ns) {
-    constexpr std::uint64_t sub_buckets = 1u << sub_bits;
-    if (ns < sub_buckets) return ns;
-    const unsigned octave = static_cast<unsigned>(std::bit_width(ns)) - 1 - sub_bits;
-    return (static_cast<std::size_t>(octave) << sub_bits) + (ns >> octave);
+    constexpr std::uint64_t kSubBuckets = 1u << kSubBits;
+    if (ns < kSubBuckets) {
+        return ns;
+    }
+    const unsigned octave = static_cast<unsigned>(std::bit_width(ns)) - 1 - kSubBits;
+    return (static_cast<std::size_t>(octave) << kSubBits) + (ns >> octave);
 }
 
 std::uint64_t Histogram::upper_of(std::size_t bucket) {
-    constexpr std::uint64_t sub_buckets = 1u << sub_bits;
-    if (bucket < 2 * sub_buckets) return bucket;
-    const std::size_t octave = (bucket >> sub_bits) - 1;
-    const std::uint64_t leading = sub_buckets + (bucket & (sub_buckets - 1));
+    constexpr std::uint64_t kSubBuckets = 1u << kSubBits;
+    if (bucket < 2 * kSubBuckets) {
+        return bucket;
+    }
+    const std::size_t octave = (bucket >> kSubBits) - 1;
+    const std::uint64_t leading = kSubBuckets + (bucket & (kSubBuckets - 1));
     return ((leading + 1) << octave) - 1;
 }
 
 void Histogram::add(std::uint64_t ns) {
     const std::size_t bucket = bucket_of(ns);
-    if (bucket >= counts_.size()) counts_.resize(bucket + 1);
+    if (bucket >= counts_.size()) {
+        counts_.resize(bucket + 1);
+    }
     ++counts_[bucket];
     ++count_;
     sum_ += ns;
@@ -38,7 +44,9 @@ std::uint64_t Histogram::percentile(double percent) const {
     std::uint64_t seen = 0;
     for (std::size_t bucket = 0; bucket < counts_.size(); ++bucket) {
         seen += counts_[bucket];
-        if (seen >= rank && seen > 0) return std::min(upper_of(bucket), max_);
+        if (seen >= rank && seen > 0) {
+            return std::min(upper_of(bucket), max_);
+        }
     }
     return max_;
 }
@@ -46,7 +54,9 @@ std::uint64_t Histogram::percentile(double percent) const {
 std::vector<Histogram::Bucket> Histogram::buckets() const {
     std::vector<Bucket> filled;
     for (std::size_t bucket = 0; bucket < counts_.size(); ++bucket) {
-        if (counts_[bucket] != 0) filled.push_back({upper_of(bucket), counts_[bucket]});
+        if (counts_[bucket] != 0) {
+            filled.push_back({upper_of(bucket), counts_[bucket]});
+        }
     }
     return filled;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "incoming.hpp"
+#include "incoming.h"
 
 #include <exception>
 #include <string>
@@ -8,7 +8,7 @@ namespace s80::loadgen {
 
 namespace {
 
-constexpr const char* outside = "sender@outside.example";
+constexpr const char* kOutside = "sender@outside.example";
 
 }  // namespace
 
@@ -20,8 +20,10 @@ void Incoming::begin() {
 }
 
 void Incoming::arm() {
-    if (!(world_.job.incoming_per_s > 0)) return;
-    const double interval_ns = random_.exponential(static_cast<double>(ns_per_s) / world_.job.incoming_per_s);
+    if (!(world_.job.incoming_per_s > 0)) {
+        return;
+    }
+    const double interval_ns = random_.exponential(static_cast<double>(kNsPerS) / world_.job.incoming_per_s);
     world_.timers.arm(timer_, world_.clock.now() + static_cast<std::uint64_t>(interval_ns));
 }
 
@@ -31,10 +33,10 @@ Task Incoming::arrive() {
         const std::size_t recipient = world_.accounts.recipient(random_, world_.job.messages_max);
         if (recipient < world_.accounts.size()) {
             Delivery& delivery = deliveries_.emplace_back(world_.network);
-            delivery.envelope.from = outside;
+            delivery.envelope.from = kOutside;
             delivery.envelope.to = Accounts::address(recipient);
             delivery.envelope.message =
-                world_.text.compose(random_, outside, delivery.envelope.to, message_size(random_.uniform()));
+                world_.text.compose(random_, kOutside, delivery.envelope.to, message_size(random_.uniform()));
             ++world_.accounts.inbox(recipient);
             delivery.task = deliver(delivery);
             delivery.task.start();
@@ -50,7 +52,9 @@ Task Incoming::deliver(Delivery& delivery) {
     } catch (const Failure& failure) {
         const std::string message = std::string("incoming mail: ") + failure.what();
         world_.statistics.error(failure.kind(), message);
-        if (failure.fatal()) world_.give_up(message);
+        if (failure.fatal()) {
+            world_.give_up(message);
+        }
     } catch (const std::exception& error) {
         world_.give_up(error.what());
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "job.hpp"
+#include "job.h"
 
 #include <algorithm>
 #include <charconv>
@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "failure.hpp"
-#include "fields.hpp"
-#include "message.hpp"
-#include "scripts/reader.hpp"
+#include "failure.h"
+#include "fields.h"
+#include "message.h"
+#include "scripts/reader.h"
 
 namespace s80::loadgen {
 
@@ -21,13 +21,17 @@ namespace {
 Weights weights(std::string_view key, std::string_view value, std::size_t types) {
     const std::string allowed = std::to_string(types) + " numbers, none negative, not all zero";
     const std::vector<std::string_view> fields = words(value);
-    if (fields.size() != types) refuse(key, value, allowed);
+    if (fields.size() != types) {
+        refuse(key, value, allowed);
+    }
     Weights result;
     double sum = 0;
     for (const std::string_view field : fields) {
         sum += result.emplace_back(number(key, field, 0.0, std::string_view(allowed)));
     }
-    if (!(sum > 0)) refuse(key, value, allowed);
+    if (!(sum > 0)) {
+        refuse(key, value, allowed);
+    }
     return result;
 }
 
@@ -70,7 +74,9 @@ Reader::Reader(const Protocol& protocol) {
         job_.hold = choice(key, value, {"0", "1"}, "0 or 1") == 1;
     };
     add_amounts();
-    if (&protocol == &script_protocol || &protocol == &web_protocol) add_tls();
+    if (&protocol == &script_protocol || &protocol == &web_protocol) {
+        add_tls();
+    }
     if (&protocol == &script_protocol) {
         add_scripts();
     } else {
@@ -99,38 +105,40 @@ void Reader::add_scripts() {
 }
 
 void Reader::add_amounts() {
-    constexpr std::string_view positive = "a whole number of at least 1";
-    constexpr std::string_view whole = "a whole number of at least 0";
-    constexpr std::string_view amount = "a number of at least 0";
-    constexpr std::string_view message_sizes = "16 to 65536 bytes";
-    setters_["clients"] = to(&Job::clients, 1u, positive);
-    setters_["users"] = to(&Job::users, 1u, positive);
-    setters_["think_ms"] = to(&Job::think_ms, 0.0, amount);
-    setters_["seed"] = to(&Job::seed, std::uint64_t{0}, whole);
-    setters_["mailboxes_min"] = to(&Job::mailboxes_min, 1u, positive);
-    setters_["mailboxes_max"] = to(&Job::mailboxes_max, 1u, positive);
-    setters_["messages_min"] = to(&Job::messages_min, 0u, whole);
-    setters_["messages_max"] = to(&Job::messages_max, 1u, positive);
-    setters_["incoming_per_s"] = to(&Job::incoming_per_s, 0.0, amount);
-    setters_["retrieve_max"] = to(&Job::retrieve_max, 1u, positive);
-    setters_["delete_percent"] = to(&Job::delete_percent, 0.0, amount);
-    setters_["requests_max"] = to(&Job::requests_max, 1u, positive);
-    setters_["batch"] = to(&Job::batch, 1u, positive);
-    setters_["rate_kbps"] = to(&Job::rate_kbps, 1u, positive);
-    setters_["play_ms"] = to(&Job::play_ms, 1u, positive);
-    setters_["late_ms"] = to(&Job::late_ms, 0.0, amount);
+    constexpr std::string_view kPositive = "a whole number of at least 1";
+    constexpr std::string_view kWhole = "a whole number of at least 0";
+    constexpr std::string_view kAmount = "a number of at least 0";
+    constexpr std::string_view kMessageSizes = "16 to 65536 bytes";
+    setters_["clients"] = to(&Job::clients, 1u, kPositive);
+    setters_["users"] = to(&Job::users, 1u, kPositive);
+    setters_["think_ms"] = to(&Job::think_ms, 0.0, kAmount);
+    setters_["seed"] = to(&Job::seed, std::uint64_t{0}, kWhole);
+    setters_["mailboxes_min"] = to(&Job::mailboxes_min, 1u, kPositive);
+    setters_["mailboxes_max"] = to(&Job::mailboxes_max, 1u, kPositive);
+    setters_["messages_min"] = to(&Job::messages_min, 0u, kWhole);
+    setters_["messages_max"] = to(&Job::messages_max, 1u, kPositive);
+    setters_["incoming_per_s"] = to(&Job::incoming_per_s, 0.0, kAmount);
+    setters_["retrieve_max"] = to(&Job::retrieve_max, 1u, kPositive);
+    setters_["delete_percent"] = to(&Job::delete_percent, 0.0, kAmount);
+    setters_["requests_max"] = to(&Job::requests_max, 1u, kPositive);
+    setters_["batch"] = to(&Job::batch, 1u, kPositive);
+    setters_["rate_kbps"] = to(&Job::rate_kbps, 1u, kPositive);
+    setters_["play_ms"] = to(&Job::play_ms, 1u, kPositive);
+    setters_["late_ms"] = to(&Job::late_ms, 0.0, kAmount);
     setters_["message_bytes"] =
-        to(&Job::message_bytes, static_cast<unsigned>(route::header_bytes), message_sizes);
-    setters_["working_set"] = to(&Job::working_set, 1u, positive);
-    setters_["stride"] = to(&Job::stride, 1u, positive);
+        to(&Job::message_bytes, static_cast<unsigned>(route::kHeaderBytes), kMessageSizes);
+    setters_["working_set"] = to(&Job::working_set, 1u, kPositive);
+    setters_["stride"] = to(&Job::stride, 1u, kPositive);
     setters_["reply_timeout_s"] = to(&Job::reply_timeout_s, 0.001, "a number of at least 0.001");
     setters_["clock_shift"] = [this](auto key, auto value) {
-        constexpr std::string_view allowed = "a whole number from 0 to 10";
-        job_.clock_shift = number(key, value, 0u, allowed);
-        if (job_.clock_shift > 10) refuse(key, value, allowed);
+        constexpr std::string_view kAllowed = "a whole number from 0 to 10";
+        job_.clock_shift = number(key, value, 0u, kAllowed);
+        if (job_.clock_shift > 10) {
+            refuse(key, value, kAllowed);
+        }
     };
-    setters_["warmup_s"] = to(&Job::warmup_s, 0.0, amount);
-    setters_["measure_s"] = to(&Job::measure_s, 0.0, amount);
+    setters_["warmup_s"] = to(&Job::warmup_s, 0.0, kAmount);
+    setters_["measure_s"] = to(&Job::measure_s, 0.0, kAmount);
 }
 
 void Reader::add_choices() {
@@ -147,8 +155,8 @@ void Reader::add_choices() {
         job_.move = static_cast<MoveMode>(choice(key, value, {"auto", "move", "copy"}, "auto, move or copy"));
     };
     setters_["header_fetch"] = [this](auto key, auto value) {
-        constexpr std::string_view allowed = "range, each or a whole number of at least 1";
-        job_.header_fetch = value == "range" ? 0 : value == "each" ? 1 : number(key, value, 1u, allowed);
+        constexpr std::string_view kAllowed = "range, each or a whole number of at least 1";
+        job_.header_fetch = value == "range" ? 0 : value == "each" ? 1 : number(key, value, 1u, kAllowed);
     };
 }
 
@@ -174,7 +182,9 @@ void Reader::take(std::string_view key, std::string_view value) {
     const auto setter = setters_.find(key);
     if (setter == setters_.end()) {
         std::vector<std::string> known;
-        for (const auto& [name, unused] : setters_) known.push_back(name);
+        for (const auto& [name, unused] : setters_) {
+            known.push_back(name);
+        }
         throw Fatal("job: unknown key '" + std::string(key) + "'; known are " + joined(known, ", "));
     }
     setter->second(key, value);
@@ -183,7 +193,9 @@ void Reader::take(std::string_view key, std::string_view value) {
 Job Reader::finish() {
     if (job_.protocol == &script_protocol) {
         scripts_.finish(job_.clients, job_.users);
-        for (const Script& script : scripts_.scripts) job_.transactions.push_back(script.name);
+        for (const Script& script : scripts_.scripts) {
+            job_.transactions.push_back(script.name);
+        }
         job_.scripts = std::move(scripts_.scripts);
         job_.sizes = std::move(scripts_.sizes);
     } else {
@@ -193,17 +205,27 @@ Job Reader::finish() {
 }
 
 void Reader::finish_mix() {
-    if (job_.mix_percent.empty()) throw Fatal("job: the key mix_percent is missing");
+    if (job_.mix_percent.empty()) {
+        throw Fatal("job: the key mix_percent is missing");
+    }
     for (std::size_t i = 0; job_.chain && i < job_.transitions.size(); ++i) {
         if (job_.transitions[i].empty()) {
             throw Fatal("job: the key transition." + std::string(job_.protocol->transactions[i]) +
                         " is missing: driver=chain needs one for each transaction");
         }
     }
-    if (job_.mailboxes_min > job_.mailboxes_max) throw Fatal("job: mailboxes_min is above mailboxes_max");
-    if (job_.messages_min > job_.messages_max) throw Fatal("job: messages_min is above messages_max");
-    if (job_.delete_percent > 100) throw Fatal("job: delete_percent is above 100");
-    if (job_.message_bytes > route::most_bytes) throw Fatal("job: message_bytes is above 65536");
+    if (job_.mailboxes_min > job_.mailboxes_max) {
+        throw Fatal("job: mailboxes_min is above mailboxes_max");
+    }
+    if (job_.messages_min > job_.messages_max) {
+        throw Fatal("job: messages_min is above messages_max");
+    }
+    if (job_.delete_percent > 100) {
+        throw Fatal("job: delete_percent is above 100");
+    }
+    if (job_.message_bytes > route::kMostBytes) {
+        throw Fatal("job: message_bytes is above 65536");
+    }
 }
 
 using Line = std::pair<std::string_view, std::string_view>;  // key and value
@@ -215,7 +237,9 @@ std::vector<Line> lines_of(std::string_view text) {
         std::string_view line = text.substr(0, end);
         text.remove_prefix(std::min(end + 1, text.size()));
         line = trim(line.substr(0, line.find('#')));
-        if (line.empty()) continue;
+        if (line.empty()) {
+            continue;
+        }
         const std::size_t equals = line.find('=');
         if (equals == std::string_view::npos) {
             throw Fatal("job: the line '" + std::string(line) + "' is not of the form key=value");
@@ -228,11 +252,17 @@ std::vector<Line> lines_of(std::string_view text) {
 const Protocol& protocol_of(const std::vector<Line>& lines) {
     const Protocol* protocol = &imap_protocol;
     for (const auto& [key, value] : lines) {
-        if (key != "protocol") continue;
+        if (key != "protocol") {
+            continue;
+        }
         protocol = find_protocol(value);
-        if (protocol != nullptr) continue;
+        if (protocol != nullptr) {
+            continue;
+        }
         std::vector<std::string_view> known;
-        for (const Protocol* one : protocols()) known.push_back(one->name);
+        for (const Protocol* one : protocols()) {
+            known.push_back(one->name);
+        }
         refuse(key, value, "one of " + joined(known, ", "));
     }
     return *protocol;
@@ -243,7 +273,9 @@ const Protocol& protocol_of(const std::vector<Line>& lines) {
 Job parse_job(std::string_view text) {
     const std::vector<Line> lines = lines_of(text);
     Reader reader(protocol_of(lines));
-    for (const auto& [key, value] : lines) reader.take(key, value);
+    for (const auto& [key, value] : lines) {
+        reader.take(key, value);
+    }
     return reader.finish();
 }
 

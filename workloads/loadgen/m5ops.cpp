@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "m5ops.hpp"
+#include "m5ops.h"
 
 #include <array>
 
@@ -12,10 +12,14 @@ std::optional<std::string> read_file() {
         std::array<char, 4096> part{};
         const std::uint64_t bytes =
             call<0x50>(reinterpret_cast<std::uint64_t>(part.data()), part.size(), content.size());
-        if (bytes == 0 || bytes > part.size()) break;
+        if (bytes == 0 || bytes > part.size()) {
+            break;
+        }
         content.append(part.data(), bytes);
     }
-    if (content.empty()) return std::nullopt;
+    if (content.empty()) {
+        return std::nullopt;
+    }
     return content;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "mail_client.hpp"
+#include "mail_client.h"
 
-#include "accounts.hpp"
-#include "message_text.hpp"
-#include "smtp_session.hpp"
+#include "accounts.h"
+#include "message_text.h"
+#include "smtp_session.h"
 
 namespace s80::loadgen {
 

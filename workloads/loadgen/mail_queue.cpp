@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "mail_queue.hpp"
+#include "mail_queue.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #include <cstring>
 #include <optional>
 
-#include "failure.hpp"
+#include "failure.h"
 
 namespace s80::loadgen {
 
@@ -18,19 +18,23 @@ namespace {
 
 /// From one look to the next, on the clock in use. The event loop waits no longer, so that nothing wakes up
 /// for a look alone.
-constexpr std::uint64_t look_ns = 50'000'000;
+constexpr std::uint64_t kLookNs = 50'000'000;
 
 /// What stands behind the words; nothing where the line has not got them.
 std::optional<std::string_view> behind(std::string_view line, std::string_view words) {
     const std::size_t at = line.find(words);
-    if (at == std::string_view::npos) return std::nullopt;
+    if (at == std::string_view::npos) {
+        return std::nullopt;
+    }
     return line.substr(at + words.size());
 }
 
 /// Of a message that was accepted: SESSION smtp message msgid=MESSAGE size=BYTES nrcpt=COUNT proto=NAME.
 std::optional<std::uint64_t> recipients(std::string_view line) {
     const auto message = behind(line, " smtp message msgid=");
-    if (!message) return std::nullopt;
+    if (!message) {
+        return std::nullopt;
+    }
     std::uint64_t count = 0;
     const std::string_view digits = behind(*message, " nrcpt=").value_or("");
     std::from_chars(digits.begin(), digits.end(), count);
@@ -41,17 +45,25 @@ std::optional<std::uint64_t> recipients(std::string_view line) {
 /// for mda, and WORD and TEXT in quotes.
 std::optional<std::string_view> outcome(std::string_view line) {
     auto delivery = behind(line, " mda delivery evpid=");
-    if (!delivery) delivery = behind(line, " mta delivery evpid=");
-    if (!delivery) return std::nullopt;
+    if (!delivery) {
+        delivery = behind(line, " mta delivery evpid=");
+    }
+    if (!delivery) {
+        return std::nullopt;
+    }
     std::string_view word = behind(*delivery, " result=").value_or("");
-    if (word.starts_with('"')) word.remove_prefix(1);
+    if (word.starts_with('"')) {
+        word.remove_prefix(1);
+    }
     return word.substr(0, word.find_first_of("\" "));
 }
 
 }  // namespace
 
 MailQueue::MailQueue(const std::string& log) : file_(open(log.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (file_ < 0) throw Fatal("the mail log " + log + " cannot be opened: " + std::strerror(errno));
+    if (file_ < 0) {
+        throw Fatal("the mail log " + log + " cannot be opened: " + std::strerror(errno));
+    }
 }
 
 MailQueue::~MailQueue() {
@@ -63,12 +75,15 @@ void MailQueue::look() {
     ssize_t bytes;
     do {
         bytes = read(file_, part.data(), part.size());
-        if (bytes < 0) throw Fatal(std::string("the mail log cannot be read: ") + std::strerror(errno));
+        if (bytes < 0) {
+            throw Fatal(std::string("the mail log cannot be read: ") + std::strerror(errno));
+        }
         unread_.append(part.data(), static_cast<std::size_t>(bytes));
     } while (static_cast<std::size_t>(bytes) == part.size());
     std::size_t at = 0;
-    for (std::size_t end; (end = unread_.find('\n', at)) != std::string::npos; at = end + 1)
+    for (std::size_t end; (end = unread_.find('\n', at)) != std::string::npos; at = end + 1) {
         take(std::string_view(unread_).substr(at, end - at));
+    }
     unread_.erase(0, at);
 }
 
@@ -92,13 +107,15 @@ std::uint64_t MailQueue::length() const {
 }
 
 void MailQueue::look_by_turns(std::uint64_t now_ns) {
-    if (now_ns < next_look_ns_) return;
-    next_look_ns_ = (now_ns / look_ns + 1) * look_ns;
+    if (now_ns < next_look_ns_) {
+        return;
+    }
+    next_look_ns_ = (now_ns / kLookNs + 1) * kLookNs;
     look_in_region();
 }
 
 void MailQueue::begin_region(std::uint64_t now_ns) {
-    next_look_ns_ = (now_ns / look_ns + 1) * look_ns;
+    next_look_ns_ = (now_ns / kLookNs + 1) * kLookNs;
     looks_ = sum_ = 0;
     look_in_region();
     begin_ = length();

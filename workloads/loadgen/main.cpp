@@ -16,25 +16,25 @@
 #include <utility>
 #include <vector>
 
-#include "cpus.hpp"
-#include "failure.hpp"
-#include "fwcfg.hpp"
-#include "load.hpp"
-#include "m5ops.hpp"
-#include "markers.hpp"
-#include "output.hpp"
+#include "cpus.h"
+#include "failure.h"
+#include "fwcfg.h"
+#include "load.h"
+#include "m5ops.h"
+#include "markers.h"
+#include "output.h"
 
 using namespace s80::loadgen;
 
 namespace {
 
-constexpr const char* usage =
+constexpr const char* kUsage =
     "usage: s80-loadgen --guest [--gem5] [--smtp IPV4:PORT]... [--mail-log FILE]\n"
     "       s80-loadgen --job FILE --imap|--pop3|--web|--jbb|--rtp|--route|--probe IPV4:PORT "
     "[--smtp IPV4:PORT]... [--mail-log FILE] [--insecure] [--trace]\n";
 
-constexpr const char* job_file = "opt/s80lab/job";
-constexpr useconds_t poll_us = 20'000;
+constexpr const char* kJobFile = "opt/s80lab/job";
+constexpr useconds_t kPollUs = 20'000;
 
 struct Options {
     bool guest = false;
@@ -72,14 +72,20 @@ std::optional<Options> parse_options(int argc, char** argv) {
             return std::nullopt;
         }
     }
-    if (options.smtp.empty()) options.smtp = {"127.0.0.1:25"};
-    if (options.guest != options.job.empty() || (options.gem5 && !options.guest)) return std::nullopt;
+    if (options.smtp.empty()) {
+        options.smtp = {"127.0.0.1:25"};
+    }
+    if (options.guest != options.job.empty() || (options.gem5 && !options.guest)) {
+        return std::nullopt;
+    }
     return options;
 }
 
 std::string read_file(const std::string& path) {
     std::ifstream file(path);
-    if (!file) throw Fatal("the job file " + path + " cannot be read");
+    if (!file) {
+        throw Fatal("the job file " + path + " cannot be read");
+    }
     return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
@@ -87,8 +93,10 @@ std::string read_file(const std::string& path) {
 using Offer = std::function<std::optional<std::string>()>;
 
 Offer offer_of(const Options& options) {
-    if (options.gem5) return m5::read_file;
-    return [fw_cfg = FwCfg()]() mutable { return fw_cfg.read(job_file); };
+    if (options.gem5) {
+        return m5::read_file;
+    }
+    return [fw_cfg = FwCfg()]() mutable { return fw_cfg.read(kJobFile); };
 }
 
 /// Waits until the host offers a job. It is read until two readings agree: a guest that was saved in the
@@ -97,20 +105,28 @@ Job await_job(const Offer& offer) {
     std::optional<std::string> last;
     for (;;) {
         auto text = offer();
-        if (text && text == last) return parse_job(*text);
+        if (text && text == last) {
+            return parse_job(*text);
+        }
         last = std::move(text);
-        if (!last) usleep(poll_us);
+        if (!last) {
+            usleep(kPollUs);
+        }
     }
 }
 
 /// Waits, with the clients logged in, until the host of a restored guest offers a job that does not
 /// hold.
 Job await_go(const Offer& offer) {
-    if (marker::in_gem5()) m5::checkpoint();
+    if (marker::in_gem5()) {
+        m5::checkpoint();
+    }
     for (;;) {
         Job job = await_job(offer);
-        if (!job.hold) return job;
-        usleep(poll_us);
+        if (!job.hold) {
+            return job;
+        }
+        usleep(kPollUs);
     }
 }
 
@@ -126,14 +142,18 @@ void prepare_to_throw() {
 Servers servers_of(const Options& options, const Job& job) {
     Servers servers;
     for (const Protocol* protocol : protocols()) {
-        if (protocol->server.empty()) continue;
+        if (protocol->server.empty()) {
+            continue;
+        }
         const auto given = options.servers.find(protocol);
         const std::string_view usual =
             job.tls || protocol->plain.empty() ? protocol->server : protocol->plain;
         servers.by_protocol[protocol] =
             parse_endpoint(given == options.servers.end() ? usual : given->second);
     }
-    for (const std::string& address : options.smtp) servers.smtp.push_back(parse_endpoint(address));
+    for (const std::string& address : options.smtp) {
+        servers.smtp.push_back(parse_endpoint(address));
+    }
     return servers;
 }
 
@@ -142,7 +162,9 @@ bool generate(const Options& options) {
     const Offer offer = options.guest ? offer_of(options) : Offer();
     const Job job = options.guest ? await_job(offer) : parse_job(read_file(options.job));
     if (!options.guest) {
-        if (job.hold) throw Fatal("job: hold=1 is not allowed: only a guest is saved and restored");
+        if (job.hold) {
+            throw Fatal("job: hold=1 is not allowed: only a guest is saved and restored");
+        }
         require_phases(job);
     }
     output::job(job);
@@ -150,16 +172,24 @@ bool generate(const Options& options) {
     Clock clock(options.guest ? "guest" : "host");
     World world(clock, servers_of(options, job), !options.insecure, job);
     world.trace = options.trace;
-    if (!options.mail_log.empty()) world.mail_queue.emplace(options.mail_log);
+    if (!options.mail_log.empty()) {
+        world.mail_queue.emplace(options.mail_log);
+    }
     prepare_to_throw();
     PhasePage page;
     // It stands for machines of their own: a client that has a reply does not wait for a processor of the
     // server's.
-    if (options.guest) run_before_others();
+    if (options.guest) {
+        run_before_others();
+    }
     Load load(world, page);
     load.log_in();
-    if (world.fatal.empty()) output::ready();
-    if (job.hold && world.fatal.empty()) load.take(await_go(offer));
+    if (world.fatal.empty()) {
+        output::ready();
+    }
+    if (job.hold && world.fatal.empty()) {
+        load.take(await_go(offer));
+    }
     if (options.guest) {
         // Only now: the plugin that answers belongs to the QEMU that brought the job.
         marker::bind_cores();
@@ -167,7 +197,9 @@ bool generate(const Options& options) {
         page.offer();
     }
     load.run();
-    if (!world.fatal.empty()) throw Fatal(world.fatal);
+    if (!world.fatal.empty()) {
+        throw Fatal(world.fatal);
+    }
     return world.statistics.all_errors() == 0;
 }
 
@@ -176,19 +208,25 @@ bool generate(const Options& options) {
 int main(int argc, char** argv) {
     const std::optional<Options> options = parse_options(argc, argv);
     if (!options) {
-        std::fputs(usage, stderr);
+        std::fputs(kUsage, stderr);
         return 2;
     }
     std::signal(SIGPIPE, SIG_IGN);
-    if (options->gem5) marker::use_gem5();
+    if (options->gem5) {
+        marker::use_gem5();
+    }
     try {
         const bool good = generate(*options);
-        while (options->guest) pause();  // the host ends the guest when it has the result
+        while (options->guest) {
+            pause();  // the host ends the guest when it has the result
+        }
         return good ? 0 : 1;
     } catch (const Fatal& fatal) {
         output::error(fatal.what());
         std::fprintf(stderr, "s80-loadgen: %s\n", fatal.what());
-        if (options->guest) marker::fail();
+        if (options->guest) {
+            marker::fail();
+        }
         return 1;
     }
 }

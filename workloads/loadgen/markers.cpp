@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "markers.hpp"
+#include "markers.h"
 
-#include "cpus.hpp"
+#include "cpus.h"
 
 namespace s80::loadgen::marker {
 

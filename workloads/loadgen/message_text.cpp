@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "message_text.hpp"
+#include "message_text.h"
 
 #include <algorithm>
 #include <array>
@@ -11,17 +11,17 @@ namespace s80::loadgen {
 
 namespace {
 
-constexpr std::size_t longest_message = 140 * 1024;
-constexpr std::size_t line_length = 72;
+constexpr std::size_t kLongestMessage = 140 * 1024;
+constexpr std::size_t kLineLength = 72;
 
-constexpr std::array<std::string_view, 32> vocabulary = {
+constexpr std::array<std::string_view, 32> kWords = {
     "agenda",  "answer",   "budget",   "change",   "comment", "contract", "customer", "deadline",
     "default", "delivery", "design",   "document", "error",   "figure",   "forecast", "invoice",
     "letter",  "machine",  "meeting",  "minutes",  "number",  "office",   "order",    "paper",
     "plan",    "project",  "question", "report",   "review",  "schedule", "server",   "summary"};
 
 std::string_view word(Random& random) {
-    return vocabulary[random.below(vocabulary.size())];
+    return kWords[random.below(kWords.size())];
 }
 
 std::string date() {
@@ -40,20 +40,22 @@ std::size_t message_size(double uniform) {
         double below;
         std::size_t bytes;
     };
-    // as in the mail store (workloads/mailstore/src/sizes.hpp)
-    constexpr std::array<Class, 5> classes = {
+    // as in the mail store (workloads/mailstore/src/sizes.h)
+    constexpr std::array<Class, 5> kClasses = {
         {{0.45, 1062}, {0.83, 2050}, {0.93, 5321}, {0.98, 34762}, {1.0, 139602}}};
-    const auto found = std::find_if(classes.begin(), classes.end(),
+    const auto found = std::find_if(kClasses.begin(), kClasses.end(),
                                     [uniform](const Class& one) { return uniform < one.below; });
     return found->bytes;
 }
 
 MessageText::MessageText() {
     Random random(1, 0);  // the filler is the same in every run
-    while (lines_.size() < 2 * longest_message) {
+    while (lines_.size() < 2 * kLongestMessage) {
         starts_.push_back(lines_.size());
         std::string line(word(random));
-        while (line.size() < line_length) line.append(" ").append(word(random));
+        while (line.size() < kLineLength) {
+            line.append(" ").append(word(random));
+        }
         lines_ += line + "\r\n";
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "mix.hpp"
+#include "mix.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -16,7 +16,9 @@ Distribution::Distribution(const Weights& weights) : cumulative_(weights.size())
     }
     // Rounding must not leave a gap below 1, and a type of weight 0 at the end must stay undrawn.
     std::size_t last = weights.size();
-    while (last > 1 && weights[last - 1] == 0) --last;
+    while (last > 1 && weights[last - 1] == 0) {
+        --last;
+    }
     std::fill(cumulative_.begin() + static_cast<std::ptrdiff_t>(last) - 1, cumulative_.end(), 1.0);
 }
 
@@ -37,7 +39,9 @@ Weights stationary(const std::vector<Weights>& transitions) {
                 next[to] += share[from] * transitions[from][to] / sum;
             }
         }
-        for (std::size_t i = 0; i < types; ++i) share[i] = next[i] / 2;
+        for (std::size_t i = 0; i < types; ++i) {
+            share[i] = next[i] / 2;
+        }
     }
     return share;
 }

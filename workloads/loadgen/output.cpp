@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "output.hpp"
+#include "output.h"
 
 #include <unistd.h>
 
@@ -16,7 +16,9 @@ void print(std::string line) {
     std::string_view rest = line;
     while (!rest.empty()) {
         const ssize_t written = write(STDOUT_FILENO, rest.data(), rest.size());
-        if (written <= 0) return;
+        if (written <= 0) {
+            return;
+        }
         rest.remove_prefix(static_cast<std::size_t>(written));
     }
 }
@@ -69,7 +71,9 @@ std::string latency(const Histogram& histogram) {
 std::string buckets(const Histogram& histogram) {
     std::string list = "[";
     for (const Histogram::Bucket& bucket : histogram.buckets()) {
-        if (list.size() > 1) list += ',';
+        if (list.size() > 1) {
+            list += ',';
+        }
         list += "[" + number(bucket.upper_ns) + "," + number(bucket.count) + "]";
     }
     return list + "]";
@@ -84,7 +88,9 @@ std::string type(const TypeStatistics& statistics, bool bodies) {
     field(object, "substituted", number(statistics.substituted));
     field(object, "bytes_in", number(statistics.traffic.in));
     field(object, "bytes_out", number(statistics.traffic.out));
-    if (bodies) field(object, "body_bytes", number(statistics.traffic.body));
+    if (bodies) {
+        field(object, "body_bytes", number(statistics.traffic.body));
+    }
     field(object, "latency_ns", latency(statistics.latency));
     field(object, "histogram", buckets(statistics.latency));
     return object + "}";
@@ -97,7 +103,9 @@ std::string commands(const Region& region) {
         std::string object = "{";
         field(object, "protocol", text(protocol));
         field(object, "command", text(name));
-        if (bytes != 0) field(object, "bytes", number(std::uint64_t{bytes}));
+        if (bytes != 0) {
+            field(object, "bytes", number(std::uint64_t{bytes}));
+        }
         field(object, "count", number(latencies.count()));
         field(object, "latency_ns", latency(latencies));
         field(object, "histogram", buckets(latencies));
@@ -127,7 +135,9 @@ double ratio(double part, double whole) {
 std::string arrivals(const World& world) {
     std::string all = "{";
     for (std::size_t i = 0; i < world.job.scripts.size(); ++i) {
-        if (!world.job.scripts[i].open()) continue;
+        if (!world.job.scripts[i].open()) {
+            continue;
+        }
         const ArrivalStatistics& arrived = world.statistics.region().arrivals[i];
         std::string object = "{";
         field(object, "count", number(arrived.count));
@@ -166,7 +176,7 @@ std::string totals(const Region& region) {
     const auto all = static_cast<double>(count);
     std::string object = "{";
     field(object, "count", number(count));
-    field(object, "throughput_per_s", number(ratio(all * static_cast<double>(ns_per_s), duration_ns)));
+    field(object, "throughput_per_s", number(ratio(all * static_cast<double>(kNsPerS), duration_ns)));
     field(object, "response_ns_mean", number(ratio(response_ns, all)));
     field(object, "think_ns_mean",
           number(ratio(static_cast<double>(region.think_ns), static_cast<double>(region.thinks))));
@@ -184,7 +194,9 @@ void job_fields(std::string& object, const Job& job) {
     field(object, "driver", text(!job.scripts.empty() ? "scripts" : job.chain ? "chain" : "independent"));
     field(object, "clients", number(std::uint64_t{job.clients}));
     field(object, "think_ms", number(job.think_ms));
-    if (job.protocol == &probe_protocol) field(object, "batch", number(std::uint64_t{job.batch}));
+    if (job.protocol == &probe_protocol) {
+        field(object, "batch", number(std::uint64_t{job.batch}));
+    }
 }
 
 }  // namespace
@@ -231,15 +243,18 @@ void result(const World& world) {
     field(line, "clock", text(world.clock.name()));
     field(line, "region",
           "{\"begin_ns\":" + number(region.begin_ns) + ",\"end_ns\":" + number(region.end_ns) + "}");
-    if (!world.move.empty()) field(line, "move", text(world.move));
+    if (!world.move.empty()) {
+        field(line, "move", text(world.move));
+    }
     std::string errors = "{";
-    for (std::size_t kind = 0; kind < error_kinds; ++kind) {
-        field(errors, error_names[kind], number(statistics.errors(kind)));
+    for (std::size_t kind = 0; kind < kErrorKinds; ++kind) {
+        field(errors, kErrors[kind], number(statistics.errors(kind)));
     }
     field(line, "errors", errors + "}");
     field(line, "first_error", text(statistics.first_error()));
-    if (!world.move.empty() || !world.job.scripts.empty())
+    if (!world.move.empty() || !world.job.scripts.empty()) {
         field(line, "lost_flags", number(region.lost_flags));
+    }
     field(line, "incoming",
           "{\"messages\":" + number(region.incoming_messages) +
               ",\"bytes\":" + number(region.incoming_bytes) + "}");
@@ -247,15 +262,20 @@ void result(const World& world) {
           "{\"wake_ups\":" + number(region.wake_ups) + ",\"idle_wake_ups\":" + number(region.idle_wake_ups) +
               "}");
     std::string types = "{";
-    for (std::size_t i = 0; i < region.types.size(); ++i)
+    for (std::size_t i = 0; i < region.types.size(); ++i) {
         field(types, world.job.transactions[i], type(region.types[i], world.job.protocol == &web_protocol));
+    }
     field(line, "transactions", types + "}");
     if (!world.job.scripts.empty()) {
         field(line, "arrivals", arrivals(world));
         field(line, "commands", commands(region));
     }
-    if (world.job.protocol == &rtp_protocol) field(line, "streams", streams(region.streams));
-    if (world.mail_queue) field(line, "mail_queue", mail_queue(*world.mail_queue));
+    if (world.job.protocol == &rtp_protocol) {
+        field(line, "streams", streams(region.streams));
+    }
+    if (world.mail_queue) {
+        field(line, "mail_queue", mail_queue(*world.mail_queue));
+    }
     field(line, "totals", totals(region));
     print(line + "}");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "smtp_session.hpp"
+#include "smtp_session.h"
 
 namespace s80::loadgen {
 
@@ -48,10 +48,14 @@ std::size_t SmtpSession::consume(std::string_view bytes) {
     std::size_t at = 0;
     for (;;) {
         const std::size_t newline = bytes.find('\n', at);
-        if (newline == std::string_view::npos) return at;
+        if (newline == std::string_view::npos) {
+            return at;
+        }
         const std::string_view line = bytes.substr(at, newline - at);
         at = newline + 1;
-        if (line.size() > 3 && line[3] == '-') continue;  // more lines follow
+        if (line.size() > 3 && line[3] == '-') {
+            continue;  // more lines follow
+        }
         reply_ = line.substr(0, line.find('\r'));
         complete();
     }

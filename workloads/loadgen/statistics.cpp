@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "statistics.hpp"
+#include "statistics.h"
 
 #include <numeric>
 
@@ -53,7 +53,9 @@ void Statistics::incoming(std::uint64_t bytes) {
 
 void Statistics::arrived(std::size_t script, bool queued) {
     ++region_.arrivals[script].count;
-    if (!queued) return;
+    if (!queued) {
+        return;
+    }
     ++region_.arrivals[script].queued;
     ++waiting_[script];
 }
@@ -67,7 +69,9 @@ void Statistics::unqueued(std::size_t script, std::uint64_t wait_ns) {
 void Statistics::packet(std::uint64_t bytes, std::optional<std::uint64_t> transit_ns) {
     ++region_.streams.packets;
     region_.streams.bytes += bytes;
-    if (transit_ns) region_.streams.transit.add(*transit_ns);
+    if (transit_ns) {
+        region_.streams.transit.add(*transit_ns);
+    }
 }
 
 void Statistics::streamed(std::uint64_t lost, std::uint64_t late, std::uint64_t jitter_ns) {
@@ -77,7 +81,9 @@ void Statistics::streamed(std::uint64_t lost, std::uint64_t late, std::uint64_t 
 }
 
 void Statistics::error(ErrorKind kind, const std::string& message) {
-    if (all_errors() == 0) first_error_ = message;
+    if (all_errors() == 0) {
+        first_error_ = message;
+    }
     ++errors_[static_cast<std::size_t>(kind)];
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "stream.hpp"
+#include "stream.h"
 
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
@@ -10,7 +10,7 @@
 #include <charconv>
 #include <cstring>
 
-#include "failure.hpp"
+#include "failure.h"
 
 namespace s80::loadgen {
 
@@ -39,20 +39,28 @@ void Stream::open(const Endpoint& to, const TlsContext* tls) {
     close();
     peer_ = to.text;
     fd_ = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fd_ < 0) lost(std::strerror(errno));
+    if (fd_ < 0) {
+        lost(std::strerror(errno));
+    }
     const int on = 1;
     setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    if (tls != nullptr) ssl_ = tls->connection(fd_);
+    if (tls != nullptr) {
+        ssl_ = tls->connection(fd_);
+    }
     const auto* address = reinterpret_cast<const sockaddr*>(&to.address);
     connected_ = connect(fd_, address, sizeof to.address) == 0;
-    if (!connected_ && errno != EINPROGRESS) lost(std::strerror(errno));
+    if (!connected_ && errno != EINPROGRESS) {
+        lost(std::strerror(errno));
+    }
     wants_write_ = true;
 }
 
 void Stream::close() {
     SSL_free(ssl_);
     ssl_ = nullptr;
-    if (fd_ >= 0) ::close(fd_);
+    if (fd_ >= 0) {
+        ::close(fd_);
+    }
     fd_ = -1;
     connected_ = established_ = wants_write_ = false;
     pending_.clear();
@@ -63,13 +71,17 @@ bool Stream::advance() {
         int error = 0;
         socklen_t size = sizeof error;
         getsockopt(fd_, SOL_SOCKET, SO_ERROR, &error, &size);
-        if (error != 0) lost(std::strerror(error));
+        if (error != 0) {
+            lost(std::strerror(error));
+        }
         connected_ = true;
     }
     wants_write_ = false;
     if (ssl_ != nullptr) {
         const int result = SSL_connect(ssl_);
-        if (result != 1 && must_wait(result)) return false;
+        if (result != 1 && must_wait(result)) {
+            return false;
+        }
     }
     established_ = true;
     return true;
@@ -78,14 +90,22 @@ bool Stream::advance() {
 std::size_t Stream::read(std::span<char> into) {
     if (ssl_ != nullptr) {
         const int got = SSL_read(ssl_, into.data(), static_cast<int>(into.size()));
-        if (got > 0) return static_cast<std::size_t>(got);
+        if (got > 0) {
+            return static_cast<std::size_t>(got);
+        }
         must_wait(got);
         return 0;
     }
     const ssize_t got = ::read(fd_, into.data(), into.size());
-    if (got > 0) return static_cast<std::size_t>(got);
-    if (got == 0) lost("the server closed the connection");
-    if (errno != EAGAIN && errno != EINTR) lost(std::strerror(errno));
+    if (got > 0) {
+        return static_cast<std::size_t>(got);
+    }
+    if (got == 0) {
+        lost("the server closed the connection");
+    }
+    if (errno != EAGAIN && errno != EINTR) {
+        lost(std::strerror(errno));
+    }
     return 0;
 }
 
@@ -93,13 +113,19 @@ std::size_t Stream::write_some(std::string_view bytes) {
     if (ssl_ != nullptr) {
         wants_write_ = false;
         const int sent = SSL_write(ssl_, bytes.data(), static_cast<int>(bytes.size()));
-        if (sent > 0) return static_cast<std::size_t>(sent);
+        if (sent > 0) {
+            return static_cast<std::size_t>(sent);
+        }
         must_wait(sent);
         return 0;
     }
     const ssize_t sent = send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (sent >= 0) return static_cast<std::size_t>(sent);
-    if (errno != EAGAIN && errno != EINTR) lost(std::strerror(errno));
+    if (sent >= 0) {
+        return static_cast<std::size_t>(sent);
+    }
+    if (errno != EAGAIN && errno != EINTR) {
+        lost(std::strerror(errno));
+    }
     return 0;
 }
 
@@ -110,7 +136,9 @@ void Stream::write(std::string_view bytes) {
     }
     while (!bytes.empty()) {
         const std::size_t sent = write_some(bytes);
-        if (sent == 0) break;
+        if (sent == 0) {
+            break;
+        }
         bytes.remove_prefix(sent);
     }
     pending_ = bytes;
@@ -120,7 +148,9 @@ void Stream::flush() {
     std::size_t done = 0;
     while (done < pending_.size()) {
         const std::size_t sent = write_some(std::string_view(pending_).substr(done));
-        if (sent == 0) break;
+        if (sent == 0) {
+            break;
+        }
         done += sent;
     }
     pending_.erase(0, done);

@@ -7,16 +7,16 @@
 #include <cerrno>
 #include <cstring>
 
-#include "failure.hpp"
-#include "stream.hpp"
+#include "failure.h"
+#include "stream.h"
 
 namespace s80::loadgen {
 
 namespace {
 
-constexpr const char* suites = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
+constexpr const char* kSuites = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
 // One key share of 32 bytes, as OpenSSL 3.0 sends by itself; 3.5 adds a post-quantum one of a kilobyte.
-constexpr const char* groups = "X25519:P-256";
+constexpr const char* kGroups = "X25519:P-256";
 
 std::string last_error() {
     const unsigned long code = ERR_get_error();
@@ -30,7 +30,8 @@ TlsContext::TlsContext(bool verify) {
     OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
     context_ = SSL_CTX_new(TLS_client_method());
     if (context_ == nullptr || SSL_CTX_set_min_proto_version(context_, TLS1_3_VERSION) != 1 ||
-        SSL_CTX_set_ciphersuites(context_, suites) != 1 || SSL_CTX_set1_groups_list(context_, groups) != 1) {
+        SSL_CTX_set_ciphersuites(context_, kSuites) != 1 ||
+        SSL_CTX_set1_groups_list(context_, kGroups) != 1) {
         throw Fatal("OpenSSL cannot be set up for TLS 1.3: " + last_error());
     }
     SSL_CTX_set_mode(context_, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
@@ -39,12 +40,16 @@ TlsContext::TlsContext(bool verify) {
     SSL_CTX_set_options(context_, SSL_OP_IGNORE_UNEXPECTED_EOF);
     SSL_CTX_set_session_cache_mode(context_, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_verify(context_, verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
-    if (verify) SSL_CTX_set_default_verify_paths(context_);
+    if (verify) {
+        SSL_CTX_set_default_verify_paths(context_);
+    }
 }
 
 SSL* TlsContext::connection(int fd) const {
     SSL* ssl = SSL_new(context_);
-    if (ssl == nullptr || SSL_set_fd(ssl, fd) != 1) throw Fatal("OpenSSL: " + last_error());
+    if (ssl == nullptr || SSL_set_fd(ssl, fd) != 1) {
+        throw Fatal("OpenSSL: " + last_error());
+    }
     return ssl;
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "message.hpp"
+#include "message.h"
 
-#include "split_mix.hpp"
+#include "split_mix.h"
 
 namespace s80::route {
 
-Content::Content() : text_(most_bytes + windows, '\0'), sums_(1, 0) {
+Content::Content() : text_(kMostBytes + kWindows, '\0'), sums_(1, 0) {
     std::uint64_t state = 0;
     sums_.reserve(text_.size() + 1);
     for (char& c : text_) {

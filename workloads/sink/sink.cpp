@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include "forking_server.hpp"
-#include "message.hpp"
+#include "forking_server.h"
+#include "message.h"
 
 namespace {
 
@@ -25,31 +25,41 @@ std::uint64_t sum_of(std::string_view bytes) {
 }
 
 std::uint32_t differences(std::string_view one, std::string_view other) {
-    if (one == other) return 0;
+    if (one == other) {
+        return 0;
+    }
     return static_cast<std::uint32_t>(
         std::inner_product(one.begin(), one.end(), other.begin(), 0, std::plus<>(), std::not_equal_to<>()));
 }
 
 bool allowed(std::uint32_t size) {
-    return size >= header_bytes && size <= most_bytes;
+    return size >= kHeaderBytes && size <= kMostBytes;
 }
 
 /// Until the client closes, or says what is no message.
 void serve(int socket, const Content& content) {
-    std::string received(most_bytes, '\0');
+    std::string received(kMostBytes, '\0');
     std::string reply;
     for (;;) {
-        if (read_whole(socket, received.data(), header_bytes) < header_bytes) return;
+        if (read_whole(socket, received.data(), kHeaderBytes) < kHeaderBytes) {
+            return;
+        }
         const auto message = read_header<MessageHeader>(received);
-        if (!allowed(message.size) || !allowed(message.reply_size)) return;
-        const std::size_t size = message.size - header_bytes;
-        if (read_whole(socket, received.data(), size) < size) return;
+        if (!allowed(message.size) || !allowed(message.reply_size)) {
+            return;
+        }
+        const std::size_t size = message.size - kHeaderBytes;
+        if (read_whole(socket, received.data(), size) < size) {
+            return;
+        }
         const std::string_view came(received.data(), size);
         reply.clear();
         put_header(reply, ReplyHeader{message.reply_size, differences(came, content.of(message.number, size)),
                                       sum_of(came)});
-        reply += content.of(message.number + 1, message.reply_size - header_bytes);
-        if (!write_whole(socket, reply)) return;
+        reply += content.of(message.number + 1, message.reply_size - kHeaderBytes);
+        if (!write_whole(socket, reply)) {
+            return;
+        }
     }
 }
 

@@ -147,6 +147,6 @@ TICKS = "simTicks"
 TICKS_PER_NS = 1000
 TICKS_PER_S = 10**12
 # Transactions are work items, which the simulation's script counts as they end (facts.json; gem5's own statistics lack
-# those that began before the restore): of a type, or of this number more where they failed (markers.hpp of the load
+# those that began before the restore): of a type, or of this number more where they failed (markers.h of the load
 # generator).
 FAILED = 16

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "command_lines.hpp"
+#include "command_lines.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

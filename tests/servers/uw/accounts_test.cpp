@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "accounts.hpp"
+#include "accounts.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

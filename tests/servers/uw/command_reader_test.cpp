@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "command_reader.hpp"
+#include "command_reader.h"
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,9 @@ public:
 
     std::size_t read(std::span<char> into) override {
         const std::size_t count = std::min({piece_, into.size(), text_.size() - at_});
-        if (count == 0) throw Gone("the end");
+        if (count == 0) {
+            throw Gone("the end");
+        }
         text_.copy(into.data(), count, at_);
         at_ += count;
         return count;
@@ -34,7 +36,7 @@ private:
     std::size_t at_ = 0;
 };
 
-constexpr Limits small = {40, 10, 30};
+constexpr Limits kSmall = {40, 10, 30};
 
 class InPieces : public testing::TestWithParam<std::size_t> {};
 
@@ -54,11 +56,11 @@ TEST_P(InPieces, CommandsComeWholeAndInOrder) {
 
 TEST_P(InPieces, ALineThatIsTooLongIsThrownAway) {
     Text stream("a1 " + std::string(500, 'x') + "\r\na2 NOOP\r\n", GetParam());
-    CommandReader reader(stream, small);
+    CommandReader reader(stream, kSmall);
     std::string text;
     EXPECT_EQ(reader.next(text), Result::line_too_long);
     EXPECT_TRUE(text.starts_with("a1 ") || text.empty());
-    EXPECT_LE(text.size(), small.line);
+    EXPECT_LE(text.size(), kSmall.line);
     EXPECT_EQ(reader.next(text), Result::command);
     EXPECT_EQ(text, "a2 NOOP");
 }
@@ -67,7 +69,7 @@ TEST_P(InPieces, ALiteralThatIsTooLongIsNotAskedFor) {
     for (const char* line :
          {"a1 LOGIN {11}\r\n", "a1 LOGIN {99999999999999999999}\r\n", "a1 APPEND x {31}\r\n"}) {
         Text stream(std::string(line) + "a2 NOOP\r\n", GetParam());
-        CommandReader reader(stream, small);
+        CommandReader reader(stream, kSmall);
         std::string text;
         EXPECT_EQ(reader.next(text), Result::literal_too_long) << line;
         EXPECT_EQ(stream.written, "");
@@ -78,7 +80,7 @@ TEST_P(InPieces, ALiteralThatIsTooLongIsNotAskedFor) {
 
 TEST_P(InPieces, OnlyAppendMayBringAMessage) {
     Text stream("a1 append x {30}\r\n" + std::string(30, 'm') + "\r\n", GetParam());
-    CommandReader reader(stream, small);
+    CommandReader reader(stream, kSmall);
     std::string text;
     EXPECT_EQ(reader.next(text), Result::command);
     EXPECT_EQ(text, "a1 append x {30}" + std::string(30, 'm'));

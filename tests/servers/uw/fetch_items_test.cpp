@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "fetch_items.hpp"
+#include "fetch_items.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -61,7 +61,9 @@ rc::Gen<std::string> pieces() {
     return rc::gen::map(rc::gen::container<std::vector<std::string>>(rc::gen::elementOf(words)),
                         [](const std::vector<std::string>& chosen) {
                             std::string text;
-                            for (const std::string& word : chosen) text += word;
+                            for (const std::string& word : chosen) {
+                                text += word;
+                            }
                             return text;
                         });
 }
@@ -70,7 +72,9 @@ TEST(FetchItems, AnyTextIsReadOrRefused) {
     EXPECT_TRUE(rc::check("only BadSyntax comes out", [] {
         const std::string text = *pieces();
         try {
-            for (const FetchItem& item : items(text)) RC_ASSERT(!item.label.empty());
+            for (const FetchItem& item : items(text)) {
+                RC_ASSERT(!item.label.empty());
+            }
         } catch (const BadSyntax&) {
         }
         for (auto read : {+[](Parser& p) { p.astring(); }, +[](Parser& p) { p.flags(); },

@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "nesting.hpp"
-#include "parser.hpp"
-#include "replies.hpp"
+#include "nesting.h"
+#include "parser.h"
+#include "replies.h"
 
 namespace s80::uw {
 namespace {
@@ -52,7 +52,9 @@ TEST(Parser, AtomsEndAtSpecials) {
 }
 
 TEST(Parser, ChecksTheFormOfSequences) {
-    for (const char* good : {"1", "*", "1:*", "*:3", "1,2,5:7,*"}) EXPECT_EQ(Parser(good).sequence(), good);
+    for (const char* good : {"1", "*", "1:*", "*:3", "1,2,5:7,*"}) {
+        EXPECT_EQ(Parser(good).sequence(), good);
+    }
     for (const char* bad : {"", "0", "1:", ":1", "1,,2", "1,", "**", "1:2:3", "a", "12345678901"}) {
         EXPECT_THROW(Parser(bad).sequence(), BadSyntax) << bad;
     }
@@ -62,8 +64,9 @@ TEST(Parser, ReadsFlagsWithAndWithoutBrackets) {
     EXPECT_EQ(Parser("(\\Seen work)").flags(), (std::vector<std::string>{"\\Seen", "work"}));
     EXPECT_EQ(Parser("\\Seen \\Deleted").flags(), (std::vector<std::string>{"\\Seen", "\\Deleted"}));
     EXPECT_TRUE(Parser("()").flags().empty());
-    for (const char* bad : {"", "(", "(a", "(a b", "( a)", "(a )"})
+    for (const char* bad : {"", "(", "(a", "(a b", "( a)", "(a )"}) {
         EXPECT_THROW(Parser(bad).flags(), BadSyntax) << bad;
+    }
 }
 
 TEST(Parser, NumbersHaveALimit) {
@@ -72,11 +75,13 @@ TEST(Parser, NumbersHaveALimit) {
     EXPECT_THROW(Parser("-1").number(), BadSyntax);
 }
 
-const std::string deepest(deepest_comment, '(');
+const std::string deepest(kDeepestComment, '(');
 
 std::string repeated(const std::string& text, std::size_t times) {
     std::string all;
-    for (std::size_t i = 0; i < times; ++i) all += text;
+    for (std::size_t i = 0; i < times; ++i) {
+        all += text;
+    }
     return all;
 }
 
@@ -92,12 +97,12 @@ TEST(Nesting, CommentsOfManyFieldsAreNotAdded) {
 }
 
 TEST(Nesting, CommentsBesideEachOtherAreNotAdded) {
-    EXPECT_FALSE(nests_too_deeply("To: " + repeated("a@b (c), ", 2 * deepest_comment)));
+    EXPECT_FALSE(nests_too_deeply("To: " + repeated("a@b (c), ", 2 * kDeepestComment)));
 }
 
 TEST(Nesting, EscapedBracketDoesNotEndAComment) {
-    EXPECT_TRUE(nests_too_deeply("From: " + repeated("(\\)", deepest_comment + 1)));
-    EXPECT_FALSE(nests_too_deeply("From: " + repeated("(\\\\)", 2 * deepest_comment)));
+    EXPECT_TRUE(nests_too_deeply("From: " + repeated("(\\)", kDeepestComment + 1)));
+    EXPECT_FALSE(nests_too_deeply("From: " + repeated("(\\\\)", 2 * kDeepestComment)));
 }
 
 TEST(Replies, NamesAreQuotedOrLiterals) {

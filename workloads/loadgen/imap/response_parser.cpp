@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "imap/response_parser.hpp"
+#include "imap/response_parser.h"
 
 #include <algorithm>
 
-#include "imap/syntax.hpp"
-#include "lines.hpp"
+#include "imap/syntax.h"
+#include "lines.h"
 
 namespace s80::loadgen {
 
@@ -13,28 +13,44 @@ namespace {
 /// Whether a response that begins with this line ends in text for people. Such text may contain {5}, which
 /// then does not announce a literal: status responses, tagged replies, continuation requests.
 bool is_for_people(std::string_view line) {
-    if (!line.starts_with("* ")) return true;
+    if (!line.starts_with("* ")) {
+        return true;
+    }
     line.remove_prefix(2);
-    if (line.front() >= '0' && line.front() <= '9') return false;
+    if (line.front() >= '0' && line.front() <= '9') {
+        return false;
+    }
     const std::string_view word = take_word(line);
     for (const std::string_view status : {"OK", "NO", "BAD", "BYE", "PREAUTH"}) {
-        if (same_word(word, status)) return true;
+        if (same_word(word, status)) {
+            return true;
+        }
     }
     return false;
 }
 
 /// Finds {digits}, {digits+} or ~{digits} at the end of a line and removes it.
 bool take_literal(std::string_view& line, bool begins, std::uint64_t& size) {
-    if (!line.ends_with('}')) return false;
+    if (!line.ends_with('}')) {
+        return false;
+    }
     const std::size_t open = line.rfind('{');
-    if (open == std::string_view::npos || (begins && is_for_people(line))) return false;
+    if (open == std::string_view::npos || (begins && is_for_people(line))) {
+        return false;
+    }
     std::string_view digits = line.substr(open + 1, line.size() - open - 2);
-    if (digits.ends_with('+')) digits.remove_suffix(1);
+    if (digits.ends_with('+')) {
+        digits.remove_suffix(1);
+    }
     std::uint64_t announced = 0;
-    if (!to_number(digits, announced)) return false;
+    if (!to_number(digits, announced)) {
+        return false;
+    }
     size = announced;
     line = line.substr(0, open);
-    if (line.ends_with('~')) line.remove_suffix(1);
+    if (line.ends_with('~')) {
+        line.remove_suffix(1);
+    }
     return true;
 }
 
@@ -52,7 +68,9 @@ std::size_t ResponseParser::feed(std::string_view bytes, ResponseHandler& handle
             continue;
         }
         auto line = take_line(bytes, at);
-        if (!line) break;
+        if (!line) {
+            break;
+        }
         const bool has_literal = take_literal(*line, begins_, literal_left_);
         const bool begins = begins_;
         begins_ = !has_literal;

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "imap/session.hpp"
+#include "imap/session.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "imap/syntax.hpp"
+#include "imap/syntax.h"
 
 namespace s80::loadgen {
 
 namespace {
 
-constexpr std::size_t name_limit = 4096;
-constexpr std::size_t list_limit = 10'000;
-constexpr std::size_t list_bytes_limit = 1 << 20;
+constexpr std::size_t kNameLimit = 4096;
+constexpr std::size_t kListLimit = 10'000;
+constexpr std::size_t kListBytesLimit = 1 << 20;
 
 /// The longest non-synchronising literal of a server that announces LITERAL- or IMAP4rev2.
-constexpr std::size_t literal_minus_limit = 4096;
+constexpr std::size_t kLiteralMinusLimit = 4096;
 
 /// Whether a sequence set, such as 2,10:15, contains a number.
 bool contains(std::string_view set, unsigned wanted) {
@@ -25,13 +25,17 @@ bool contains(std::string_view set, unsigned wanted) {
         set.remove_prefix(std::min(comma + 1, set.size()));
         const std::size_t colon = std::min(range.find(':'), range.size());
         unsigned first = 0, last = 0;
-        if (!to_number(range.substr(0, colon), first)) continue;
+        if (!to_number(range.substr(0, colon), first)) {
+            continue;
+        }
         if (colon == range.size()) {
             last = first;
         } else if (!to_number(range.substr(colon + 1), last)) {
             continue;
         }
-        if (std::min(first, last) <= wanted && wanted <= std::max(first, last)) return true;
+        if (std::min(first, last) <= wanted && wanted <= std::max(first, last)) {
+            return true;
+        }
     }
     return false;
 }
@@ -46,7 +50,9 @@ Task ImapSession::connect(const Endpoint& server, const TlsContext* tls) {
 Task ImapSession::log_in(const Endpoint& server, const TlsContext& tls, std::string_view user,
                          std::string_view password) {
     co_await connect(server, &tls);
-    if (!authenticated_) co_await command("LOGIN " + std::string(user) + " " + std::string(password));
+    if (!authenticated_) {
+        co_await command("LOGIN " + std::string(user) + " " + std::string(password));
+    }
     co_await command("CAPABILITY");
 }
 
@@ -80,7 +86,9 @@ Task ImapSession::idle() {
 }
 
 Task ImapSession::done() {
-    if (!idling_) throw Failure(ErrorKind::protocol, "the script has no `idle` before `done`");
+    if (!idling_) {
+        throw Failure(ErrorKind::protocol, "the script has no `idle` before `done`");
+    }
     idling_ = false;
     if (in_flight_) {
         send("DONE\r\n", "DONE");
@@ -122,7 +130,9 @@ void ImapSession::begin(std::string_view text, std::size_t name, bool continues)
 }
 
 void ImapSession::check() const {
-    if (refusal_.empty()) return;
+    if (refusal_.empty()) {
+        return;
+    }
     const std::string name = line_.substr(name_.begin, name_.size);
     const std::string warning = last_words_.empty() ? "" : "; it warned: " + last_words_;
     throw Failure(ErrorKind::protocol, "the server refused " + name + ": " + refusal_ + warning);
@@ -157,10 +167,10 @@ void ImapSession::on_literal(std::string_view part) {
 void ImapSession::add_to_name(std::string_view part) {
     std::string& name = reply_.listed.back();
     reply_.listed_bytes += part.size();
-    if (name.size() + part.size() > name_limit) {
+    if (name.size() + part.size() > kNameLimit) {
         throw Failure(ErrorKind::protocol, "a mailbox has a name of more than 4 KB", true);
     }
-    if (reply_.listed_bytes > list_bytes_limit) {
+    if (reply_.listed_bytes > kListBytesLimit) {
         throw Failure(ErrorKind::protocol, "the server lists more than 1 MB of names", true);
     }
     name += part;
@@ -203,7 +213,9 @@ void ImapSession::on_untagged(std::string_view text, bool has_literal, std::uint
         on_list(rest, has_literal);
     } else if (same_word(word, "OK")) {
         on_code(rest);
-        if (!std::exchange(greeted_, true)) complete();
+        if (!std::exchange(greeted_, true)) {
+            complete();
+        }
     } else if (same_word(word, "ESEARCH")) {
         response_ = Response::esearch;
         ++reply_.searches;
@@ -252,7 +264,9 @@ void ImapSession::on_piece(std::string_view text) {
 
 void ImapSession::on_fetch_piece(std::string_view text, bool has_literal, std::uint64_t literal) {
     fetch_.read(text, has_literal, literal);
-    if (has_literal) return;
+    if (has_literal) {
+        return;
+    }
     if (!fetch_.complete()) {
         throw Failure(
             ErrorKind::protocol,
@@ -264,12 +278,18 @@ void ImapSession::on_fetch_piece(std::string_view text, bool has_literal, std::u
     ++reply_.answers;
     reply_.fetched += message.texts;
     reply_.highest_uid = std::max(reply_.highest_uid, message.uid);
-    if (fetch_number_ != wanted_) return;
+    if (fetch_number_ != wanted_) {
+        return;
+    }
     // A server may distribute the items over several responses.
     FetchedMessage& wanted = reply_.wanted;
     wanted.texts += message.texts;
-    if (message.texts > 0) wanted.text_bytes = message.text_bytes;
-    if (message.size > 0) wanted.size = message.size;
+    if (message.texts > 0) {
+        wanted.text_bytes = message.text_bytes;
+    }
+    if (message.size > 0) {
+        wanted.size = message.size;
+    }
     wanted.deleted = wanted.deleted || message.deleted;
 }
 
@@ -290,7 +310,9 @@ void ImapSession::on_search(std::string_view numbers) {
     ++reply_.searches;
     while (!numbers.empty()) {
         unsigned number = 0;
-        if (to_number(take_word(numbers), number) && number == wanted_) reply_.found = true;
+        if (to_number(take_word(numbers), number) && number == wanted_) {
+            reply_.found = true;
+        }
     }
 }
 
@@ -301,13 +323,19 @@ void ImapSession::on_extended_search(std::string_view text) {
         if (element == "(") {
             ++search_depth_;
         } else if (element == ")") {
-            if (search_depth_ > 0) --search_depth_;
+            if (search_depth_ > 0) {
+                --search_depth_;
+            }
         } else if (search_depth_ > 0) {
             const bool is_tag = !same_word(element, "TAG");
             const std::string tag = element.starts_with('"') ? unquoted(element) : std::string(element);
-            if (is_tag && tag != tag_) of_other_search_ = true;
+            if (is_tag && tag != tag_) {
+                of_other_search_ = true;
+            }
         } else if (std::exchange(all, same_word(element, "ALL"))) {
-            if (!of_other_search_ && contains(element, wanted_)) reply_.found = true;
+            if (!of_other_search_ && contains(element, wanted_)) {
+                reply_.found = true;
+            }
         }
     }
 }
@@ -320,7 +348,9 @@ void ImapSession::on_status(std::string_view text) {
             within = true;
         } else if (within && same_word(element, "MESSAGES")) {
             unsigned messages = 0;
-            if (to_number(take_element(text), messages)) ++reply_.statuses;
+            if (to_number(take_element(text), messages)) {
+                ++reply_.statuses;
+            }
         }
     }
 }
@@ -330,11 +360,15 @@ void ImapSession::on_list(std::string_view text, bool has_literal) {
     bool selectable = true;
     for (auto element = take_element(text); !element.empty() && element != ")";
          element = take_element(text)) {
-        if (same_word(element, "\\Noselect") || same_word(element, "\\NonExistent")) selectable = false;
+        if (same_word(element, "\\Noselect") || same_word(element, "\\NonExistent")) {
+            selectable = false;
+        }
     }
     take_element(text);  // the delimiter
-    if (!selectable) return;
-    if (reply_.listed.size() == list_limit) {
+    if (!selectable) {
+        return;
+    }
+    if (reply_.listed.size() == kListLimit) {
         throw Failure(ErrorKind::protocol, "the server lists more than 10000 mailboxes", true);
     }
     reply_.listed.emplace_back();
@@ -350,7 +384,9 @@ void ImapSession::on_list(std::string_view text, bool has_literal) {
 
 // Text behind OK or PREAUTH, perhaps with a response code in brackets.
 void ImapSession::on_code(std::string_view text) {
-    if (!text.starts_with('[') || !begins_with(text.substr(1), "capability ")) return;
+    if (!text.starts_with('[') || !begins_with(text.substr(1), "capability ")) {
+        return;
+    }
     text.remove_prefix(12);
     on_capability(text.substr(0, text.find(']')));
 }
@@ -360,11 +396,15 @@ void ImapSession::on_capability(std::string_view names) {
     longest_at_once_ = 0;
     while (!names.empty()) {
         const std::string_view name = take_word(names);
-        if (same_word(name, "MOVE") || same_word(name, "IMAP4rev2")) has_move_ = true;
-        if (same_word(name, "LITERAL-") || same_word(name, "IMAP4rev2")) {
-            longest_at_once_ = std::max(longest_at_once_, literal_minus_limit);
+        if (same_word(name, "MOVE") || same_word(name, "IMAP4rev2")) {
+            has_move_ = true;
         }
-        if (same_word(name, "LITERAL+")) longest_at_once_ = std::string::npos;
+        if (same_word(name, "LITERAL-") || same_word(name, "IMAP4rev2")) {
+            longest_at_once_ = std::max(longest_at_once_, kLiteralMinusLimit);
+        }
+        if (same_word(name, "LITERAL+")) {
+            longest_at_once_ = std::string::npos;
+        }
     }
 }
 

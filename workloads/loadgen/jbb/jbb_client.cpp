@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "jbb/jbb_client.hpp"
+#include "jbb/jbb_client.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -11,7 +11,9 @@ namespace s80::loadgen {
 namespace {
 
 std::uint32_t size(std::int64_t number) {
-    if (number < 0 || number > std::numeric_limits<std::int32_t>::max()) return 0;
+    if (number < 0 || number > std::numeric_limits<std::int32_t>::max()) {
+        return 0;
+    }
     return static_cast<std::uint32_t>(number);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "pop3/pop3_client.hpp"
+#include "pop3/pop3_client.h"
 
 #include <algorithm>
 #include <string>
@@ -14,10 +14,12 @@ Task Pop3Client::check_mail(bool retrieve) {
     }
     Pop3Session session(world.network);
     co_await session.log_in(world.servers.of(pop3_protocol), world.tls, Accounts::user(account),
-                            Accounts::password);
+                            Accounts::kPassword);
     compare(session.messages());
     co_await session.name_all();
-    if (retrieve) co_await retrieve_new(session);
+    if (retrieve) {
+        co_await retrieve_new(session);
+    }
     co_await session.quit();
     done_with(session);
 }
@@ -41,7 +43,9 @@ Task Pop3Client::retrieve_new(Pop3Session& session) {
     unsigned removed = 0;
     for (unsigned message = retrieved_ + 1; message <= end; ++message) {
         co_await session.retrieve(message);
-        if (!(100 * random.uniform() < world.job.delete_percent)) continue;
+        if (!(100 * random.uniform() < world.job.delete_percent)) {
+            continue;
+        }
         co_await session.remove(message);
         ++removed;
     }
@@ -51,7 +55,9 @@ Task Pop3Client::retrieve_new(Pop3Session& session) {
 }
 
 void Pop3Client::settle(bool failed) {
-    if (failed) left_.reset();  // nobody knows what a session that ended too early has removed
+    if (failed) {
+        left_.reset();  // nobody knows what a session that ended too early has removed
+    }
 }
 
 }  // namespace s80::loadgen

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "pop3/session.hpp"
+#include "pop3/session.h"
 
 #include <algorithm>
 #include <charconv>
 #include <numeric>
 
-#include "lines.hpp"
+#include "lines.h"
 
 namespace s80::loadgen {
 
@@ -14,9 +14,13 @@ namespace {
 template <typename Number>
 bool take_number(std::string_view& text, Number& number) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc()) return false;
+    if (error != std::errc()) {
+        return false;
+    }
     text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    if (text.starts_with(' ')) text.remove_prefix(1);
+    if (text.starts_with(' ')) {
+        text.remove_prefix(1);
+    }
     return true;
 }
 
@@ -95,7 +99,9 @@ Task Pop3Session::command(std::string text, Reply reply) {
     reply_ = reply;
     within_ = false;
     line_ = text + "\r\n";
-    if (text.starts_with("PASS")) text = "PASS";
+    if (text.starts_with("PASS")) {
+        text = "PASS";
+    }
     send(line_, text);
     co_await answer();
     if (!status_.starts_with("+OK")) {
@@ -105,7 +111,9 @@ Task Pop3Session::command(std::string text, Reply reply) {
 
 std::size_t Pop3Session::consume(std::string_view bytes) {
     std::size_t at = 0;
-    while (const auto line = take_line(bytes, at)) on_line(*line);
+    while (const auto line = take_line(bytes, at)) {
+        on_line(*line);
+    }
     return at;
 }
 
@@ -128,7 +136,9 @@ void Pop3Session::on_status(std::string_view line) {
     }
     status_ = line;
     within_ = good && reply_ != Reply::status;
-    if (!within_) complete();
+    if (!within_) {
+        complete();
+    }
 }
 
 // number size, or number name

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "probe/probe_client.hpp"
+#include "probe/probe_client.h"
 
 #include <utility>
 
@@ -7,8 +7,8 @@ namespace s80::loadgen {
 
 namespace {
 
-constexpr std::uint64_t word_bytes = 4;
-constexpr std::uint64_t smallest_block = 4096;
+constexpr std::uint64_t kWordBytes = 4;
+constexpr std::uint64_t kSmallestBlock = 4096;
 
 /// Of 0, 1, ... n-1.
 constexpr std::uint64_t sum_below(std::uint64_t n) {
@@ -18,13 +18,13 @@ constexpr std::uint64_t sum_below(std::uint64_t n) {
 }  // namespace
 
 std::uint64_t ProbeClient::words() const {
-    return world.job.working_set / 2 / word_bytes;
+    return world.job.working_set / 2 / kWordBytes;
 }
 
 Task ProbeClient::log_in() {
     session_.emplace(world.network, world.servers.of(probe_protocol));
     watch(*session_);
-    return open(smallest_block, word_bytes);
+    return open(kSmallestBlock, kWordBytes);
 }
 
 void ProbeClient::take_up_job() {
@@ -42,7 +42,7 @@ Task ProbeClient::set_out() {
 Task ProbeClient::open(std::uint64_t bytes, std::uint64_t stride) {
     passes_ = 0;
     const std::string size = std::to_string(bytes);
-    co_await expect("OPEN " + size, stride, bytes / 2 / word_bytes);
+    co_await expect("OPEN " + size, stride, bytes / 2 / kWordBytes);
 }
 
 Task ProbeClient::copy() {
@@ -54,7 +54,7 @@ Task ProbeClient::copy() {
 }
 
 Task ProbeClient::walk(std::string request) {
-    const std::uint64_t step = world.job.stride / word_bytes;
+    const std::uint64_t step = world.job.stride / kWordBytes;
     const std::uint64_t stops = world.job.working_set / world.job.stride;
     return expect(std::move(request), world.job.batch, world.job.batch * step * sum_below(stops));
 }

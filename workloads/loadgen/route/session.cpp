@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "route/session.hpp"
+#include "route/session.h"
 
 namespace s80::loadgen {
 
 namespace {
 
-constexpr std::string_view what = "a message";
+constexpr std::string_view kWhat = "a message";
 
 /// One for all sessions.
 const route::Content& content() {
@@ -20,41 +20,47 @@ RouteSession::RouteSession(Network& network, const Endpoint& sink) : Connection(
 }
 
 Task RouteSession::exchange(std::uint64_t number, std::size_t size, std::size_t reply_size) {
-    const std::size_t behind = size - route::header_bytes;
+    const std::size_t behind = size - route::kHeaderBytes;
     header_.reset();
-    expected_ = content().of(number + 1, reply_size - route::header_bytes);
+    expected_ = content().of(number + 1, reply_size - route::kHeaderBytes);
     same_ = true;
     message_.clear();
     route::put_header(message_, route::MessageHeader{static_cast<std::uint32_t>(size),
                                                      static_cast<std::uint32_t>(reply_size), number});
     message_ += content().of(number, behind);
-    send(message_, what);
+    send(message_, kWhat);
     co_await answer();
     if (header_->wrong != 0 || header_->sum != content().sum(number, behind)) {
         throw Failure(ErrorKind::missing, "a message did not arrive as it was sent: " +
                                               std::to_string(header_->wrong) + " of its bytes are wrong");
     }
-    if (!same_) throw Failure(ErrorKind::missing, "the message that came back is not what it must be");
+    if (!same_) {
+        throw Failure(ErrorKind::missing, "the message that came back is not what it must be");
+    }
 }
 
 std::size_t RouteSession::consume(std::string_view bytes) {
     std::string_view rest = bytes;
     if (!header_) {
-        if (bytes.size() < route::header_bytes) return 0;
+        if (bytes.size() < route::kHeaderBytes) {
+            return 0;
+        }
         on_header(route::read_header<route::ReplyHeader>(bytes));
-        rest.remove_prefix(route::header_bytes);
+        rest.remove_prefix(route::kHeaderBytes);
     }
     if (rest.size() > expected_.size()) {
         throw Failure(ErrorKind::protocol, "more came than the reply to a message has", true);
     }
     same_ = same_ && expected_.starts_with(rest);
     expected_.remove_prefix(rest.size());
-    if (expected_.empty()) complete();
+    if (expected_.empty()) {
+        complete();
+    }
     return bytes.size();
 }
 
 void RouteSession::on_header(const route::ReplyHeader& header) {
-    const std::size_t size = route::header_bytes + expected_.size();
+    const std::size_t size = route::kHeaderBytes + expected_.size();
     if (header.size != size) {
         throw Failure(
             ErrorKind::protocol,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "rtp/rtp_client.hpp"
+#include "rtp/rtp_client.h"
 
 #include <string>
 
@@ -15,13 +15,13 @@ void RtpClient::take_up_job() {
     const Job& job = world.job;
     if (!media::possible_rate(job.rate_kbps)) {
         throw Fatal("job: rate_kbps=" + std::to_string(job.rate_kbps) + " cannot be cut into packets of " +
-                    std::to_string(media::packet_ms) + " ms");
+                    std::to_string(media::kPacketMs) + " ms");
     }
-    if (job.play_ms % media::packet_ms != 0) {
+    if (job.play_ms % media::kPacketMs != 0) {
         throw Fatal("job: play_ms=" + std::to_string(job.play_ms) + " is not a whole number of packets of " +
-                    std::to_string(media::packet_ms) + " ms");
+                    std::to_string(media::kPacketMs) + " ms");
     }
-    packets_ = job.play_ms / media::packet_ms;
+    packets_ = job.play_ms / media::kPacketMs;
 }
 
 void RtpClient::connect() {
@@ -42,7 +42,9 @@ Task RtpClient::run(TransactionType /*play*/) {
 
 void RtpClient::settle(bool /*failed*/) {
     receiver_.close();
-    if (session_) done_with(*session_);
+    if (session_) {
+        done_with(*session_);
+    }
     session_.reset();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "rtp/session.hpp"
+#include "rtp/session.h"
 
 #include <algorithm>
 #include <cctype>
@@ -8,13 +8,13 @@
 #include <cstdio>
 #include <utility>
 
-#include "lines.hpp"
+#include "lines.h"
 
 namespace s80::loadgen {
 
 namespace {
 
-constexpr std::size_t longest_body = 4096;
+constexpr std::size_t kLongestBody = 4096;
 
 std::string seconds(std::uint64_t ms) {
     char text[32];
@@ -33,24 +33,29 @@ RtspSession::RtspSession(Network& network, const Endpoint& server)
 Task RtspSession::options() {
     co_await request("OPTIONS", "");
     for (const std::string_view method : {"DESCRIBE", "SETUP", "PLAY", "TEARDOWN"}) {
-        if (header("public").find(method) == std::string::npos) throw wrong("has no " + std::string(method));
+        if (header("public").find(method) == std::string::npos) {
+            throw wrong("has no " + std::string(method));
+        }
     }
 }
 
 Task RtspSession::describe(media::Medium medium, unsigned packets) {
     url_ = "rtsp://" + host_ + "/" + medium.path();
     co_await request("DESCRIBE", "Accept: application/sdp\r\n");
-    const std::string type = std::to_string(media::payload_type);
+    const std::string type = std::to_string(media::kPayloadType);
     for (const std::string& line : {"m=audio 0 RTP/AVP " + type, "b=AS:" + std::to_string(medium.rate_kbps),
-                                    "a=rtpmap:" + type + " X-S80/" + std::to_string(media::clock_hz)}) {
-        if (body_.find("\r\n" + line + "\r\n") == std::string::npos) throw wrong("has no line " + line);
+                                    "a=rtpmap:" + type + " X-S80/" + std::to_string(media::kClockHz)}) {
+        if (body_.find("\r\n" + line + "\r\n") == std::string::npos) {
+            throw wrong("has no line " + line);
+        }
     }
     const unsigned whole = number(body_, "\r\na=range:npt=0-"),
                    rest = number(body_, "\r\na=range:npt=0-" + std::to_string(whole) + ".");
-    packets_ = (whole * 1000 + rest) / media::packet_ms;
-    if (packets_ < packets)
+    packets_ = (whole * 1000 + rest) / media::kPacketMs;
+    if (packets_ < packets) {
         throw wrong("is of a medium of " + std::to_string(packets_) +
                     " packets, shorter than is to be played");
+    }
 }
 
 Task RtspSession::set_up(unsigned port) {
@@ -60,12 +65,14 @@ Task RtspSession::set_up(unsigned port) {
 }
 
 Task RtspSession::play(unsigned first, unsigned packets, double speed) {
-    const std::string range = "npt=" + seconds(std::uint64_t{first} * media::packet_ms) + "-" +
-                              seconds((std::uint64_t{first} + packets) * media::packet_ms);
+    const std::string range = "npt=" + seconds(std::uint64_t{first} * media::kPacketMs) + "-" +
+                              seconds((std::uint64_t{first} + packets) * media::kPacketMs);
     char text[32];
     std::snprintf(text, sizeof text, "%.4f", speed);
     co_await request("PLAY", "Session: " + id_ + "\r\nRange: " + range + "\r\nSpeed: " + text + "\r\n");
-    if (header("range") != range) throw wrong("plays " + header("range") + " instead of " + range);
+    if (header("range") != range) {
+        throw wrong("plays " + header("range") + " instead of " + range);
+    }
     start_.sequence = static_cast<std::uint16_t>(number(header("rtp-info"), ";seq="));
     start_.timestamp = number(header("rtp-info"), ";rtptime=");
 }
@@ -81,9 +88,12 @@ Task RtspSession::request(std::string_view method, std::string headers) {
     body_.clear();
     send(what_ + " RTSP/1.0\r\nCSeq: " + std::to_string(++sequence_) + "\r\n" + headers + "\r\n", what_);
     co_await answer();
-    if (header("cseq") != std::to_string(sequence_))
+    if (header("cseq") != std::to_string(sequence_)) {
         throw wrong("is to another request: CSeq " + header("cseq"));
-    if (status_ != "200 OK") throw wrong("is " + status_);
+    }
+    if (status_ != "200 OK") {
+        throw wrong("is " + status_);
+    }
 }
 
 std::size_t RtspSession::consume(std::string_view bytes) {
@@ -91,16 +101,21 @@ std::size_t RtspSession::consume(std::string_view bytes) {
     while (at < bytes.size()) {
         if (state_ == State::body) {
             const std::size_t part = std::min(left_, bytes.size() - at);
-            if (part == 0)
+            if (part == 0) {
                 throw Failure(ErrorKind::protocol, "more than was announced came for " + what_, true);
+            }
             body_.append(bytes.substr(at, part));
             at += part;
             left_ -= part;
-            if (left_ == 0) complete();
+            if (left_ == 0) {
+                complete();
+            }
             continue;
         }
         const auto line = take_line(bytes, at);
-        if (!line) break;
+        if (!line) {
+            break;
+        }
         on_line(*line);
     }
     return at;
@@ -128,14 +143,20 @@ void RtspSession::on_line(std::string_view line) {
 
 void RtspSession::on_headers_end() {
     left_ = headers_.contains("content-length") ? number(header("content-length"), "") : 0;
-    if (left_ > longest_body) throw wrong("has a body of " + std::to_string(left_) + " bytes");
+    if (left_ > kLongestBody) {
+        throw wrong("has a body of " + std::to_string(left_) + " bytes");
+    }
     state_ = State::body;
-    if (left_ == 0) complete();
+    if (left_ == 0) {
+        complete();
+    }
 }
 
 const std::string& RtspSession::header(const std::string& name) const {
     const auto found = headers_.find(name);
-    if (found == headers_.end()) throw wrong("has no " + name);
+    if (found == headers_.end()) {
+        throw wrong("has no " + name);
+    }
     return found->second;
 }
 
@@ -145,7 +166,9 @@ std::uint32_t RtspSession::number(std::string_view text, std::string_view key, i
     if (at != std::string_view::npos) {
         const char* begin = text.data() + at + key.size();
         const auto [end, error] = std::from_chars(begin, text.data() + text.size(), value, base);
-        if (error == std::errc()) return value;
+        if (error == std::errc()) {
+            return value;
+        }
     }
     throw wrong("has no number behind '" + std::string(key) + "'");
 }

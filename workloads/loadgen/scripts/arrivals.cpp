@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "scripts/arrivals.hpp"
+#include "scripts/arrivals.h"
 
 namespace s80::loadgen {
 
 void Arrivals::begin(const Script& script, std::uint64_t seed) {
-    mean_ns_ = static_cast<double>(ns_per_s) / script.rate_per_s;
-    ramp_ns_ = script.ramp_s * static_cast<double>(ns_per_s);
+    mean_ns_ = static_cast<double>(kNsPerS) / script.rate_per_s;
+    ramp_ns_ = script.ramp_s * static_cast<double>(kNsPerS);
     begin_ns_ = clock_.now();
     random_ = Random(seed, ~std::uint64_t{1} - number_);  // the last stream is the external mail server's
     arrivals_ = arrive();
@@ -26,7 +26,9 @@ Task Arrivals::arrive() {
         co_await timer_;
         // Within the ramp so many are left out that the rate grows with time.
         const double since_ns = due_ns_ - static_cast<double>(begin_ns_);
-        if (since_ns < ramp_ns_ && random_.uniform() * ramp_ns_ >= since_ns) continue;
+        if (since_ns < ramp_ns_ && random_.uniform() * ramp_ns_ >= since_ns) {
+            continue;
+        }
         statistics_.arrived(number_, free_.empty());
         if (free_.empty()) {
             queue_.push_back(static_cast<std::uint64_t>(due_ns_));

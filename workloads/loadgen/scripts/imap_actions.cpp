@@ -4,9 +4,9 @@
 #include <array>
 #include <string>
 
-#include "imap/mailboxes.hpp"
-#include "imap/syntax.hpp"
-#include "scripts/script_client.hpp"
+#include "imap/mailboxes.h"
+#include "imap/syntax.h"
+#include "scripts/script_client.h"
 
 namespace s80::loadgen {
 
@@ -14,7 +14,7 @@ namespace {
 
 using Form = Action::Form;
 
-constexpr const char* fields =
+constexpr const char* kFields =
     "(From To Cc Subject Date Priority X-Priority Message-ID References Newsgroups Return-Receipt-To "
     "Disposition-Notification-To)";
 
@@ -35,9 +35,11 @@ Task connect(ScriptClient& client, const Step&) {
 
 /// Nothing for a connection that the server has authenticated in its greeting (PREAUTH).
 Task login(ScriptClient& client, const Step&) {
-    if (client.imap().authenticated()) co_return;
+    if (client.imap().authenticated()) {
+        co_return;
+    }
     co_await say(client, "login",
-                 "LOGIN " + Accounts::user(client.account) + " " + std::string(Accounts::password));
+                 "LOGIN " + Accounts::user(client.account) + " " + std::string(Accounts::kPassword));
 }
 
 Task capability(ScriptClient& client, const Step&) {
@@ -60,7 +62,9 @@ Task select(ScriptClient& client, const Step& step) {
     co_await say(client, "select", "SELECT \"" + step.word + "\"");
     const std::string& last = client.reading().mailbox;
     const bool inbox = same_word(last, "INBOX") && same_word(step.word, "INBOX");
-    if (last != step.word && !inbox) client.reading() = {step.word, 0, 0, 0, 0};
+    if (last != step.word && !inbox) {
+        client.reading() = {step.word, 0, 0, 0, 0};
+    }
     client.reading().next = client.reading().end = client.imap().remembered = 0;
 }
 
@@ -74,7 +78,9 @@ Task fetch(ScriptClient& client, const Step& step, std::string name, std::string
     std::string command;
     if (some) {
         expected = std::min(messages, step.count);
-        if (expected == 0) co_return;
+        if (expected == 0) {
+            co_return;
+        }
         reading.next = 1 + static_cast<unsigned>(client.random.below(messages - expected + 1));
         reading.end = reading.next + expected;
         command = "FETCH " + std::to_string(reading.next) + ":" + std::to_string(reading.end - 1);
@@ -87,7 +93,9 @@ Task fetch(ScriptClient& client, const Step& step, std::string name, std::string
     co_await say(client, name, command + " " + items);
     const ImapReply& reply = client.imap().reply();
     const unsigned brought = with_text ? reply.fetched : reply.answers;
-    if (brought < expected) missing(command, brought, expected);
+    if (brought < expected) {
+        missing(command, brought, expected);
+    }
     reading.highest_uid = std::max(reading.highest_uid, reply.highest_uid);
 }
 
@@ -97,14 +105,16 @@ Task flags(ScriptClient& client, const Step& step) {
 
 Task headers(ScriptClient& client, const Step& step) {
     return fetch(client, step, "headers",
-                 std::string("(UID RFC822.SIZE FLAGS BODY.PEEK[HEADER.FIELDS ") + fields + "])");
+                 std::string("(UID RFC822.SIZE FLAGS BODY.PEEK[HEADER.FIELDS ") + kFields + "])");
 }
 
 /// The next of those whose headers were fetched, else a random one; nothing of an empty mailbox.
 Task body(ScriptClient& client, const Step&) {
     Reading& reading = client.reading();
     ImapSession& imap = client.imap();
-    if (imap.messages() == 0) co_return;
+    if (imap.messages() == 0) {
+        co_return;
+    }
     const bool listed = reading.next < reading.end && reading.next <= imap.messages();
     const unsigned message =
         listed ? reading.next++ : 1 + static_cast<unsigned>(client.random.below(imap.messages()));
@@ -113,7 +123,9 @@ Task body(ScriptClient& client, const Step&) {
     imap.want(message);
     co_await imap.command(command);
     const FetchedMessage& fetched = imap.reply().wanted;
-    if (fetched.texts != 1) missing(command, fetched.texts, 1);
+    if (fetched.texts != 1) {
+        missing(command, fetched.texts, 1);
+    }
     if (fetched.text_bytes == 0 || fetched.text_bytes != fetched.size) {
         missing(command + " in bytes", fetched.text_bytes, fetched.size);
     }
@@ -137,20 +149,28 @@ std::string flag(std::string_view word) {
 }
 
 Task store(ScriptClient& client, const Step& step) {
-    constexpr int attempts = 2;
+    constexpr int kAttempts = 2;
     ImapSession& imap = client.imap();
-    if (imap.messages() == 0) co_return;
+    if (imap.messages() == 0) {
+        co_return;
+    }
     const unsigned number = chosen_message(client);
     const std::string message = std::to_string(number);
     const std::string command = "STORE " + message + " +FLAGS (" + flag(step.word) + ")";
     imap.want(number);
-    for (int attempt = 0; attempt < attempts; ++attempt) {
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
         co_await say(client, "store", command);
-        if (!same_word(flag(step.word), "\\Deleted")) co_return;
+        if (!same_word(flag(step.word), "\\Deleted")) {
+            co_return;
+        }
         client.reading().marked += imap.reply().wanted.deleted ? 1 : 0;
         // Of a flag that was set before the server need not speak.
-        if (!imap.reply().wanted.deleted) co_await imap.command("FETCH " + message + " (FLAGS)");
-        if (imap.reply().wanted.deleted) co_return;
+        if (!imap.reply().wanted.deleted) {
+            co_await imap.command("FETCH " + message + " (FLAGS)");
+        }
+        if (imap.reply().wanted.deleted) {
+            co_return;
+        }
         client.world.statistics.lost_flag();
     }
     missing(command, 0, 1);
@@ -166,32 +186,44 @@ Task expunge(ScriptClient& client, const Step&) {
 }
 
 Task copy(ScriptClient& client, const Step& step) {
-    if (client.imap().messages() == 0) co_return;
+    if (client.imap().messages() == 0) {
+        co_return;
+    }
     co_await say(client, "copy", "COPY " + std::to_string(chosen_message(client)) + " \"" + step.word + "\"");
 }
 
 Task move(ScriptClient& client, const Step& step) {
     ImapSession& imap = client.imap();
-    if (imap.messages() == 0) co_return;
+    if (imap.messages() == 0) {
+        co_return;
+    }
     const std::string command = "MOVE " + std::to_string(chosen_message(client)) + " \"" + step.word + "\"";
     co_await say(client, "move", command);
-    if (imap.reply().expunged == 0) missing(command, 0, 1);
+    if (imap.reply().expunged == 0) {
+        missing(command, 0, 1);
+    }
     client.reading().next = client.reading().end = 0;
 }
 
 Task status(ScriptClient& client, const Step& step) {
     const std::string command = "STATUS \"" + step.word + "\" (MESSAGES UIDNEXT UNSEEN)";
     co_await say(client, "status", command);
-    if (client.imap().reply().statuses == 0) missing(command, 0, 1);
+    if (client.imap().reply().statuses == 0) {
+        missing(command, 0, 1);
+    }
 }
 
 /// A word that is not an atom is quoted; numbers and keywords must not be.
 Task search(ScriptClient& client, const Step& step) {
     const bool atom = step.word.find_first_of("(){%*]\"\\") == std::string::npos;
     std::string command = "SEARCH " + step.key;
-    if (!step.word.empty()) command += atom ? " " + step.word : " " + quoted(step.word);
+    if (!step.word.empty()) {
+        command += atom ? " " + step.word : " " + quoted(step.word);
+    }
     co_await say(client, "search", command);
-    if (client.imap().reply().searches == 0) missing(command, 0, 1);
+    if (client.imap().reply().searches == 0) {
+        missing(command, 0, 1);
+    }
 }
 
 Task idle(ScriptClient& client, const Step&) {
@@ -216,29 +248,29 @@ Task logout(ScriptClient& client, const Step&) {
     client.leave();
 }
 
-constexpr std::array<Action, 20> all = {{{"connect", Form::none, connect},
-                                         {"login", Form::none, login},
-                                         {"capability", Form::none, capability},
-                                         {"namespace", Form::none, name_space},
-                                         {"noop", Form::none, noop},
-                                         {"list", Form::word, list},
-                                         {"select", Form::word, select},
-                                         {"flags", Form::range, flags},
-                                         {"headers", Form::range, headers},
-                                         {"body", Form::none, body},
-                                         {"store", Form::word, store},
-                                         {"expunge", Form::none, expunge},
-                                         {"copy", Form::word, copy},
-                                         {"append", Form::word_bytes, append},
-                                         {"status", Form::word, status},
-                                         {"search", Form::key_word, search},
-                                         {"move", Form::word, move},
-                                         {"idle", Form::none, idle},
-                                         {"done", Form::none, done},
-                                         {"logout", Form::none, logout}}};
+constexpr std::array<Action, 20> kAll = {{{"connect", Form::none, connect},
+                                          {"login", Form::none, login},
+                                          {"capability", Form::none, capability},
+                                          {"namespace", Form::none, name_space},
+                                          {"noop", Form::none, noop},
+                                          {"list", Form::word, list},
+                                          {"select", Form::word, select},
+                                          {"flags", Form::range, flags},
+                                          {"headers", Form::range, headers},
+                                          {"body", Form::none, body},
+                                          {"store", Form::word, store},
+                                          {"expunge", Form::none, expunge},
+                                          {"copy", Form::word, copy},
+                                          {"append", Form::word_bytes, append},
+                                          {"status", Form::word, status},
+                                          {"search", Form::key_word, search},
+                                          {"move", Form::word, move},
+                                          {"idle", Form::none, idle},
+                                          {"done", Form::none, done},
+                                          {"logout", Form::none, logout}}};
 
 }  // namespace
 
-const std::span<const Action> imap_actions = all;
+const std::span<const Action> imap_actions = kAll;
 
 }  // namespace s80::loadgen

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "scripts/script_client.hpp"
+#include "scripts/script_client.h"
 
 namespace s80::loadgen {
 
@@ -21,7 +21,7 @@ Task connect(ScriptClient& client, const Step&) {
 Task login(ScriptClient& client, const Step&) {
     Pop3Session& session = client.pop3();
     co_await client.timed("pop3", "user", session.give_user(Accounts::user(client.account)));
-    co_await client.timed("pop3", "pass", session.give_password(Accounts::password));
+    co_await client.timed("pop3", "pass", session.give_password(Accounts::kPassword));
 }
 
 Task stat(ScriptClient& client, const Step&) {
@@ -42,7 +42,9 @@ Task retr(ScriptClient& client, const Step&) {
     if (session.sizes().size() != session.messages()) {
         throw Failure(ErrorKind::protocol, "the script has no `list` before `retr`");
     }
-    if (client.retrieved == session.messages()) co_return;
+    if (client.retrieved == session.messages()) {
+        co_return;
+    }
     client.removable = ++client.retrieved;
     const std::uint64_t begin_ns = client.world.clock.now();
     co_await session.retrieve(client.retrieved);
@@ -53,7 +55,9 @@ Task retr(ScriptClient& client, const Step&) {
 /// The message that was retrieved last.
 Task dele(ScriptClient& client, const Step&) {
     const unsigned message = std::exchange(client.removable, 0);
-    if (message == 0) co_return;
+    if (message == 0) {
+        co_return;
+    }
     co_await client.timed("pop3", "dele", client.pop3().remove(message));
 }
 
@@ -62,17 +66,17 @@ Task quit(ScriptClient& client, const Step&) {
     client.leave();
 }
 
-constexpr std::array<Action, 8> all = {{{"connect", Form::none, connect},
-                                        {"login", Form::none, login},
-                                        {"stat", Form::none, stat},
-                                        {"list", Form::none, list},
-                                        {"uidl", Form::none, uidl},
-                                        {"retr", Form::none, retr},
-                                        {"dele", Form::none, dele},
-                                        {"quit", Form::none, quit}}};
+constexpr std::array<Action, 8> kAll = {{{"connect", Form::none, connect},
+                                         {"login", Form::none, login},
+                                         {"stat", Form::none, stat},
+                                         {"list", Form::none, list},
+                                         {"uidl", Form::none, uidl},
+                                         {"retr", Form::none, retr},
+                                         {"dele", Form::none, dele},
+                                         {"quit", Form::none, quit}}};
 
 }  // namespace
 
-const std::span<const Action> pop3_actions = all;
+const std::span<const Action> pop3_actions = kAll;
 
 }  // namespace s80::loadgen

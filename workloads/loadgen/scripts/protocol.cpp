@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "protocol.hpp"
+#include "protocol.h"
 
-#include "scripts/script_client.hpp"
+#include "scripts/script_client.h"
 
 namespace s80::loadgen {
 

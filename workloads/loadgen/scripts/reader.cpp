@@ -1,42 +1,50 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "scripts/reader.hpp"
+#include "scripts/reader.h"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <string>
 
-#include "failure.hpp"
-#include "fields.hpp"
+#include "failure.h"
+#include "fields.h"
 
 namespace s80::loadgen {
 
 namespace {
 
-constexpr std::size_t most_scripts = 10;  // a marker's types
-constexpr std::size_t least_bytes = 512;  // the header of a message and a line
-constexpr std::size_t most_bytes = 140 * 1024;
-constexpr unsigned most_connections = 4;
+constexpr std::size_t kMostScripts = 10;  // a marker's types
+constexpr std::size_t kLeastBytes = 512;  // the header of a message and a line
+constexpr std::size_t kMostBytes = 140 * 1024;
+constexpr unsigned kMostConnections = 4;
 
 using Words = std::vector<std::string_view>;
 
 Wait read_wait(std::string_view key, std::string_view value, const Words& fields) {
-    constexpr std::string_view allowed =
+    constexpr std::string_view kAllowed =
         "constant MS, uniform LEAST MOST or exponential MEAN, in milliseconds";
-    if (fields.size() < 2) refuse(key, value, allowed);
+    if (fields.size() < 2) {
+        refuse(key, value, kAllowed);
+    }
     Wait wait;
     wait.form =
-        static_cast<Wait::Form>(choice(key, fields[0], {"constant", "uniform", "exponential"}, allowed));
-    if (fields.size() != (wait.form == Wait::Form::uniform ? 3 : 2)) refuse(key, value, allowed);
-    wait.ms = number(key, fields[1], 0.0, allowed);
-    if (wait.form == Wait::Form::uniform) wait.most_ms = number(key, fields[2], wait.ms, allowed);
+        static_cast<Wait::Form>(choice(key, fields[0], {"constant", "uniform", "exponential"}, kAllowed));
+    if (fields.size() != (wait.form == Wait::Form::uniform ? 3 : 2)) {
+        refuse(key, value, kAllowed);
+    }
+    wait.ms = number(key, fields[1], 0.0, kAllowed);
+    if (wait.form == Wait::Form::uniform) {
+        wait.most_ms = number(key, fields[2], wait.ms, kAllowed);
+    }
     return wait;
 }
 
 std::size_t read_bytes(std::string_view key, std::string_view field) {
-    constexpr std::string_view allowed = "512 to 143360 bytes";
-    const auto bytes = number(key, field, least_bytes, allowed);
-    if (bytes > most_bytes) refuse(key, field, allowed);
+    constexpr std::string_view kAllowed = "512 to 143360 bytes";
+    const auto bytes = number(key, field, kLeastBytes, kAllowed);
+    if (bytes > kMostBytes) {
+        refuse(key, field, kAllowed);
+    }
     return bytes;
 }
 
@@ -65,7 +73,9 @@ void read_arguments(Step& step, std::string_view key, const Words& fields) {
         if (!std::all_of(step.key.begin(), step.key.end(), is_letter)) {
             refuse(key, step.text, "followed by a search key of letters, such as UNSEEN");
         }
-        if (fields.size() > needed) step.word = fields[needed];
+        if (fields.size() > needed) {
+            step.word = fields[needed];
+        }
     } else if (form == Form::range) {
         step.last = fields[1] == "last";
         if (!step.last && fields[1] != "all") {
@@ -74,7 +84,9 @@ void read_arguments(Step& step, std::string_view key, const Words& fields) {
     } else if (form == Form::count_bytes) {
         step.count = number(key, fields[1], 1u, "a whole number of at least 1");
     }
-    if (sized && fields.size() > needed) step.bytes = read_bytes(key, fields[needed]);
+    if (sized && fields.size() > needed) {
+        step.bytes = read_bytes(key, fields[needed]);
+    }
 }
 
 /// Says of each block's two ends where the other is.
@@ -82,7 +94,9 @@ void pair_blocks(const std::string& script, std::vector<Step>& steps) {
     std::vector<std::size_t> open;
     for (std::size_t i = 0; i < steps.size(); ++i) {
         if (steps[i].kind == Step::Kind::end) {
-            if (open.empty()) throw Fatal("job: the script " + script + " has an `end` without a block");
+            if (open.empty()) {
+                throw Fatal("job: the script " + script + " has an `end` without a block");
+            }
             steps[i].partner = open.back();
             steps[open.back()].partner = i;
             open.pop_back();
@@ -90,16 +104,20 @@ void pair_blocks(const std::string& script, std::vector<Step>& steps) {
             open.push_back(i);
         }
     }
-    if (!open.empty())
+    if (!open.empty()) {
         throw Fatal("job: `" + steps[open.back()].text + "` of the script " + script + " has no end");
+    }
 }
 
 /// Whether each pass has a command; one that may have none could go on without ever waiting.
 bool always_acts(const std::vector<Step>& steps) {
     for (std::size_t i = 0; i < steps.size(); ++i) {
-        if (steps[i].kind == Step::Kind::action) return true;
-        if (steps[i].kind == Step::Kind::percent || steps[i].kind == Step::Kind::offline)
+        if (steps[i].kind == Step::Kind::action) {
+            return true;
+        }
+        if (steps[i].kind == Step::Kind::percent || steps[i].kind == Step::Kind::offline) {
             i = steps[i].partner;
+        }
     }
     return false;
 }
@@ -107,15 +125,21 @@ bool always_acts(const std::vector<Step>& steps) {
 }  // namespace
 
 std::span<const std::string_view> ScriptReader::keys() {
-    static constexpr std::array<std::string_view, 7> all = {"sizes",  "script", "rate_per_s", "think",
-                                                            "ramp_s", "start",  "step"};
-    return all;
+    static constexpr std::array<std::string_view, 7> kKeys = {"sizes",  "script", "rate_per_s", "think",
+                                                              "ramp_s", "start",  "step"};
+    return kKeys;
 }
 
 void ScriptReader::take(std::string_view key, std::string_view value) {
-    if (key == "sizes") return add_sizes(key, value);
-    if (key == "script") return begin(key, value);
-    if (scripts.empty()) throw Fatal("job: " + std::string(key) + " comes before the first script");
+    if (key == "sizes") {
+        return add_sizes(key, value);
+    }
+    if (key == "script") {
+        return begin(key, value);
+    }
+    if (scripts.empty()) {
+        throw Fatal("job: " + std::string(key) + " comes before the first script");
+    }
     Script& script = scripts.back();
     if (key == "rate_per_s") {
         script.rate_per_s = number(key, value, 0.0, "a number of at least 0");
@@ -129,26 +153,34 @@ void ScriptReader::take(std::string_view key, std::string_view value) {
 }
 
 void ScriptReader::begin(std::string_view key, std::string_view value) {
-    constexpr std::string_view allowed =
+    constexpr std::string_view kAllowed =
         "a name of its own, imap, pop3 or smtp, and a number of clients; ten scripts at most";
     const Words fields = words(value);
-    if (fields.size() != 3 || scripts.size() == most_scripts) refuse(key, value, allowed);
+    if (fields.size() != 3 || scripts.size() == kMostScripts) {
+        refuse(key, value, kAllowed);
+    }
     for (const Script& other : scripts) {
-        if (other.name == fields[0]) refuse(key, value, allowed);
+        if (other.name == fields[0]) {
+            refuse(key, value, kAllowed);
+        }
     }
     Script& script = scripts.emplace_back();
     script.name = fields[0];
-    script.speaks = static_cast<Script::Speaks>(choice(key, fields[1], {"imap", "pop3", "smtp"}, allowed));
-    script.clients = number(key, fields[2], 1u, allowed);
+    script.speaks = static_cast<Script::Speaks>(choice(key, fields[1], {"imap", "pop3", "smtp"}, kAllowed));
+    script.clients = number(key, fields[2], 1u, kAllowed);
 }
 
 void ScriptReader::add_sizes(std::string_view key, std::string_view value) {
-    constexpr std::string_view allowed = "BYTES:PERCENT, several separated by blanks, each above 0 percent";
+    constexpr std::string_view kAllowed = "BYTES:PERCENT, several separated by blanks, each above 0 percent";
     for (const std::string_view field : words(value)) {
         const std::size_t colon = field.find(':');
-        if (colon == std::string_view::npos) refuse(key, value, allowed);
-        const auto percent = number(key, field.substr(colon + 1), 0.0, allowed);
-        if (!(percent > 0)) refuse(key, value, allowed);
+        if (colon == std::string_view::npos) {
+            refuse(key, value, kAllowed);
+        }
+        const auto percent = number(key, field.substr(colon + 1), 0.0, kAllowed);
+        if (!(percent > 0)) {
+            refuse(key, value, kAllowed);
+        }
         sizes.add(read_bytes(key, field.substr(0, colon)), percent);
     }
 }
@@ -160,11 +192,15 @@ Step ScriptReader::step(std::string_view key, std::string_view value) const {
     step.text = value;
     const std::string_view name = fields.empty() ? std::string_view() : fields[0];
     const auto alone = [&](std::size_t count) {
-        if (fields.size() != count) refuse(key, value, count == 1 ? "one word" : "followed by one number");
+        if (fields.size() != count) {
+            refuse(key, value, count == 1 ? "one word" : "followed by one number");
+        }
     };
     const Script& script = scripts.back();
     if (name == "wait") {
-        if (key == "start") refuse(key, value, "a command: clients do not wait before the load begins");
+        if (key == "start") {
+            refuse(key, value, "a command: clients do not wait before the load begins");
+        }
         step.kind = Kind::wait;
         step.wait = read_wait(key, value, Words(fields.begin() + 1, fields.end()));
     } else if (name == "repeat") {
@@ -175,12 +211,14 @@ Step ScriptReader::step(std::string_view key, std::string_view value) const {
         alone(2);
         step.kind = Kind::percent;
         step.percent = number(key, fields[1], 0.0, "0 to 100");
-        if (step.percent > 100) refuse(key, value, "0 to 100");
+        if (step.percent > 100) {
+            refuse(key, value, "0 to 100");
+        }
     } else if (name == "connection") {
         alone(2);
         step.kind = Kind::connection;
         step.count = number(key, fields[1], 1u, "1 to 4");
-        if (step.count > most_connections || script.speaks != Script::Speaks::imap) {
+        if (step.count > kMostConnections || script.speaks != Script::Speaks::imap) {
             refuse(key, value, "1 to 4, in a script of imap");
         }
     } else if (name == "offline" || name == "end") {
@@ -191,14 +229,18 @@ Step ScriptReader::step(std::string_view key, std::string_view value) const {
         }
     } else {
         step.action = script.find(name);
-        if (step.action == nullptr) refuse(key, value, "one of " + script.known_actions());
+        if (step.action == nullptr) {
+            refuse(key, value, "one of " + script.known_actions());
+        }
         read_arguments(step, key, fields);
     }
     return step;
 }
 
 void ScriptReader::finish(unsigned clients, unsigned users) {
-    if (scripts.empty()) throw Fatal("job: the key script is missing: protocol=scripts needs one at least");
+    if (scripts.empty()) {
+        throw Fatal("job: the key script is missing: protocol=scripts needs one at least");
+    }
     unsigned sum = 0;
     for (Script& script : scripts) {
         sum += script.clients;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "scripts/script.hpp"
+#include "scripts/script.h"
 
 #include <algorithm>
 
@@ -19,19 +19,21 @@ std::span<const Action> actions_of(Script::Speaks protocol) {
 }  // namespace
 
 double Wait::draw_ns(Random& random) const {
-    constexpr double ns_per_ms = 1e6;
+    constexpr double kNsPerMs = 1e6;
     switch (form) {
         case Form::constant: break;
-        case Form::uniform: return (ms + (most_ms - ms) * random.uniform()) * ns_per_ms;
-        case Form::exponential: return random.exponential(ms) * ns_per_ms;
+        case Form::uniform: return (ms + (most_ms - ms) * random.uniform()) * kNsPerMs;
+        case Form::exponential: return random.exponential(ms) * kNsPerMs;
     }
-    return ms * ns_per_ms;
+    return ms * kNsPerMs;
 }
 
 const Action* Script::find(std::string_view wanted) const {
     for (const auto& actions : {actions_of(speaks), smtp_actions}) {
         for (const Action& action : actions) {
-            if (action.name == wanted) return &action;
+            if (action.name == wanted) {
+                return &action;
+            }
         }
     }
     return nullptr;
@@ -39,7 +41,9 @@ const Action* Script::find(std::string_view wanted) const {
 
 std::string Script::known_actions() const {
     std::string known = "wait, connection, repeat, percent, offline, end";
-    for (const Action& action : actions_of(speaks)) known.append(", ").append(action.name);
+    for (const Action& action : actions_of(speaks)) {
+        known.append(", ").append(action.name);
+    }
     return speaks == Speaks::smtp ? known : known + ", send";
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "scripts/script_client.hpp"
+#include "scripts/script_client.h"
 
 #include <algorithm>
 #include <utility>
@@ -11,14 +11,18 @@ namespace {
 /// Makes room for a new session where another was, which it counts.
 template <typename Session>
 Session& renew(ScriptClient& client, std::unique_ptr<Session>& place) {
-    if (place) client.done_with(*place);
+    if (place) {
+        client.done_with(*place);
+    }
     place = std::make_unique<Session>(client.world.network);
     return *place;
 }
 
 template <typename Session>
 Session& opened(const std::unique_ptr<Session>& place) {
-    if (!place) throw Failure(ErrorKind::protocol, "the script has no `connect` before this step");
+    if (!place) {
+        throw Failure(ErrorKind::protocol, "the script has no `connect` before this step");
+    }
     return *place;
 }
 
@@ -26,7 +30,9 @@ Session& opened(const std::unique_ptr<Session>& place) {
 
 ScriptClient::ScriptClient(World& the_world, unsigned the_index)
     : MailClient(the_world, the_index), place_(the_index) {
-    while (place_ >= script().clients) place_ -= world.job.scripts[number_++].clients;
+    while (place_ >= script().clients) {
+        place_ -= world.job.scripts[number_++].clients;
+    }
 }
 
 ImapSession& ScriptClient::imap() {
@@ -63,9 +69,13 @@ bool ScriptClient::offline() const {
 Traffic ScriptClient::lasting() const {
     Traffic traffic;
     for (const auto& session : imap_) {
-        if (session) traffic += session->traffic();
+        if (session) {
+            traffic += session->traffic();
+        }
     }
-    if (pop3_) traffic += pop3_->traffic();
+    if (pop3_) {
+        traffic += pop3_->traffic();
+    }
     return traffic;
 }
 
@@ -97,13 +107,16 @@ void ScriptClient::take(const std::vector<Step>& steps, std::size_t& at) {
         case Step::Kind::percent: skip = !(100 * random.uniform() < step.percent); break;
         case Step::Kind::offline: skip = !offline(); break;
         case Step::Kind::end:
-            if (steps[step.partner].kind == Step::Kind::repeat && --left_[step.partner] > 0)
+            if (steps[step.partner].kind == Step::Kind::repeat && --left_[step.partner] > 0) {
                 at = step.partner;
+            }
             break;
         case Step::Kind::action:
         case Step::Kind::wait: break;
     }
-    if (skip) at = step.partner;
+    if (skip) {
+        at = step.partner;
+    }
     ++at;
 }
 
@@ -111,7 +124,9 @@ Task ScriptClient::log_in() {
     const std::vector<Step>& start = script().start;
     for (std::size_t at = 0; at < start.size();) {
         const Step& step = start[at];
-        if (step.kind == Step::Kind::action) co_await step.action->run(*this, step);
+        if (step.kind == Step::Kind::action) {
+            co_await step.action->run(*this, step);
+        }
         take(start, at);
     }
     connection_ = 0;
@@ -119,8 +134,10 @@ Task ScriptClient::log_in() {
 
 double ScriptClient::first_think_ns() {
     const Script& mine = script();
-    if (mine.open()) return 0;
-    const double ramp_ns = mine.ramp_s * static_cast<double>(ns_per_s) * place_ / mine.clients;
+    if (mine.open()) {
+        return 0;
+    }
+    const double ramp_ns = mine.ramp_s * static_cast<double>(kNsPerS) * place_ / mine.clients;
     const double think_ns = mine.think.draw_ns(decisions_);
     // Exponential think times forget how long they have lasted.
     return ramp_ns +
@@ -133,14 +150,18 @@ Task ScriptClient::set_out() {
         co_await think_;
     }
     const std::vector<Step>& steps = script().steps;
-    if (steps[at_].kind != Step::Kind::action) co_await rest();
+    if (steps[at_].kind != Step::Kind::action) {
+        co_await rest();
+    }
 }
 
 Task ScriptClient::run(TransactionType) {
     const std::vector<Step>& steps = script().steps;
     while (at_ < steps.size() && steps[at_].kind != Step::Kind::wait) {
         const Step& step = steps[at_];
-        if (step.kind == Step::Kind::action) co_await step.action->run(*this, step);
+        if (step.kind == Step::Kind::action) {
+            co_await step.action->run(*this, step);
+        }
         take(steps, at_);
     }
 }
@@ -164,7 +185,9 @@ Task ScriptClient::rest() {
             continue;
         }
         const Step& step = mine.steps[at_];
-        if (step.kind == Step::Kind::action) co_return;
+        if (step.kind == Step::Kind::action) {
+            co_return;
+        }
         if (step.kind == Step::Kind::wait) {
             sleep_until(world.clock.now() + static_cast<std::uint64_t>(step.wait.draw_ns(decisions_)));
             co_await think_;
@@ -174,7 +197,9 @@ Task ScriptClient::rest() {
 }
 
 void ScriptClient::settle(bool failed) {
-    if (failed) at_ = script().steps.size();  // the pass is over; the next begins anew
+    if (failed) {
+        at_ = script().steps.size();  // the pass is over; the next begins anew
+    }
 }
 
 }  // namespace s80::loadgen

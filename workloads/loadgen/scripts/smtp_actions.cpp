@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "scripts/script_client.hpp"
-#include "smtp_session.hpp"
+#include "scripts/script_client.h"
+#include "smtp_session.h"
 
 namespace s80::loadgen {
 
@@ -40,10 +40,10 @@ Task send(ScriptClient& client, const Step& step) {
     client.done_with(smtp);
 }
 
-constexpr std::array<Action, 1> all = {{{"send", Action::Form::count_bytes, send}}};
+constexpr std::array<Action, 1> kAll = {{{"send", Action::Form::count_bytes, send}}};
 
 }  // namespace
 
-const std::span<const Action> smtp_actions = all;
+const std::span<const Action> smtp_actions = kAll;
 
 }  // namespace s80::loadgen

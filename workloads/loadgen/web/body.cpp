@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "web/body.hpp"
+#include "web/body.h"
 
 #include <algorithm>
 
@@ -14,7 +14,9 @@ std::size_t size_of(const Body::Part& part) {
 }  // namespace
 
 Body::Body(std::vector<Part> parts) : parts_(std::move(parts)) {
-    for (const Part& part : parts_) size_ += size_of(part);
+    for (const Part& part : parts_) {
+        size_ += size_of(part);
+    }
 }
 
 bool Body::goes_on_with(std::string_view bytes) {
@@ -23,10 +25,14 @@ bool Body::goes_on_with(std::string_view bytes) {
             ++part_;
             at_ = 0;
         }
-        if (part_ == parts_.size()) return false;
+        if (part_ == parts_.size()) {
+            return false;
+        }
         const std::string_view expected = next();
         const std::size_t both = std::min(expected.size(), bytes.size());
-        if (expected.substr(0, both) != bytes.substr(0, both)) return false;
+        if (expected.substr(0, both) != bytes.substr(0, both)) {
+            return false;
+        }
         bytes.remove_prefix(both);
         at_ += both;
     }
@@ -34,7 +40,9 @@ bool Body::goes_on_with(std::string_view bytes) {
 }
 
 std::string_view Body::next() const {
-    if (const auto* text = std::get_if<webstore::Text>(&parts_[part_])) return text->from(at_);
+    if (const auto* text = std::get_if<webstore::Text>(&parts_[part_])) {
+        return text->from(at_);
+    }
     return std::string_view(std::get<std::string>(parts_[part_])).substr(at_);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "web/session.hpp"
+#include "web/session.h"
 
 #include <strings.h>
 
@@ -7,13 +7,13 @@
 #include <charconv>
 #include <utility>
 
-#include "lines.hpp"
+#include "lines.h"
 
 namespace s80::loadgen {
 
 namespace {
 
-constexpr std::size_t text_limit = 4096;
+constexpr std::size_t kTextLimit = 4096;
 
 bool same_word(std::string_view one, std::string_view other) {
     return one.size() == other.size() && strncasecmp(one.data(), other.data(), one.size()) == 0;
@@ -51,14 +51,17 @@ std::size_t HttpSession::consume(std::string_view bytes) {
     while (at < bytes.size()) {
         if (state_ == State::body) {
             const std::size_t part = std::min(left_, bytes.size() - at);
-            if (part == 0)
+            if (part == 0) {
                 throw Failure(ErrorKind::protocol, "more than was announced came for " + path_, true);
+            }
             on_body(bytes.substr(at, part));
             at += part;
             continue;
         }
         const auto line = take_line(bytes, at);
-        if (!line) break;
+        if (!line) {
+            break;
+        }
         on_line(*line);
     }
     return at;
@@ -86,7 +89,9 @@ void HttpSession::on_header(std::string_view line) {
     if (same_word(name, "Content-Length")) {
         std::size_t length = 0;
         const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), length);
-        if (error == std::errc() && end == value.data() + value.size()) length_ = length;
+        if (error == std::errc() && end == value.data() + value.size()) {
+            length_ = length;
+        }
     } else if (same_word(name, "Connection")) {
         closing_ = same_word(value, "close");
     }
@@ -96,25 +101,31 @@ void HttpSession::on_headers_end() {
     if (!status_.starts_with("200 ")) {
         throw Failure(ErrorKind::protocol, "the server answered " + path_ + " with " + status_);
     }
-    if (!length_) throw Failure(ErrorKind::protocol, "no Content-Length in the reply to " + path_, true);
+    if (!length_) {
+        throw Failure(ErrorKind::protocol, "no Content-Length in the reply to " + path_, true);
+    }
     if (expected_ && *length_ != expected_->size()) {
         throw Failure(ErrorKind::missing, path_ + " has " + std::to_string(*length_) + " bytes and not " +
                                               std::to_string(expected_->size()));
     }
     left_ = *length_;
     state_ = State::body;
-    if (left_ == 0) complete();
+    if (left_ == 0) {
+        complete();
+    }
 }
 
 void HttpSession::on_body(std::string_view part) {
     if (!expected_) {
-        text_.append(part.substr(0, text_limit - std::min(text_limit, text_.size())));
+        text_.append(part.substr(0, kTextLimit - std::min(kTextLimit, text_.size())));
     } else if (!expected_->goes_on_with(part)) {
         throw Failure(ErrorKind::missing, path_ + " is not what it must be");
     }
     took_body(part.size());
     left_ -= part.size();
-    if (left_ == 0) complete();
+    if (left_ == 0) {
+        complete();
+    }
 }
 
 }  // namespace s80::loadgen

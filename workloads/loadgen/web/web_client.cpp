@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "web/web_client.hpp"
+#include "web/web_client.h"
 
 #include <algorithm>
 #include <cmath>
@@ -47,7 +47,7 @@ void WebClient::draw_life() {
 webstore::File WebClient::draw_file() {
     const unsigned directory = draw_directory(random, directories_);
     const unsigned size_class = draw_class(random);
-    const auto number = 1 + static_cast<unsigned>(random.below(webstore::files_of_class));
+    const auto number = 1 + static_cast<unsigned>(random.below(webstore::kFilesOfClass));
     return {directory, size_class, number, one_size_};
 }
 
@@ -66,7 +66,9 @@ Task WebClient::get_page() {
 }
 
 Task WebClient::get(std::string path, Body expected) {
-    if (!session_) connect();
+    if (!session_) {
+        connect();
+    }
     --left_;
     co_await session_->get(std::move(path), std::move(expected), left_ == 0);
     if (left_ == 0 || session_->closing()) {
@@ -76,7 +78,9 @@ Task WebClient::get(std::string path, Body expected) {
 }
 
 void WebClient::settle(bool failed) {
-    if (!failed || !session_) return;
+    if (!failed || !session_) {
+        return;
+    }
     done_with(*session_);  // what is left of the reply is not read
     session_.reset();
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "imap_script.hpp"
+#include "imap_script.h"
 
 #include <algorithm>
 #include <array>
 #include <ctime>
 #include <utility>
 
-#include "maildir.hpp"
+#include "maildir.h"
 
 namespace s80::mailstore {
 
@@ -16,7 +16,9 @@ std::string with_crlf(std::string_view text) {
     std::string out;
     out.reserve(text.size() + static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')));
     for (const char byte : text) {
-        if (byte == '\n') out.push_back('\r');
+        if (byte == '\n') {
+            out.push_back('\r');
+        }
         out.push_back(byte);
     }
     return out;
@@ -30,12 +32,16 @@ ImapScript::ImapScript(std::string_view user, std::string_view password) {
 
 /// A line break ends the command before, and its last literal.
 void ImapScript::command(std::string_view text) {
-    if (tag_ > 0) text_.append("\r\n");
+    if (tag_ > 0) {
+        text_.append("\r\n");
+    }
     text_.append("a").append(std::to_string(++tag_)).append(" ").append(text);
 }
 
 void ImapScript::mailbox(std::string_view name) {
-    if (name != "INBOX") command(std::string("CREATE ").append(name));
+    if (name != "INBOX") {
+        command(std::string("CREATE ").append(name));
+    }
     command(std::string("APPEND ").append(name));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "maildir.hpp"
+#include "maildir.h"
 
 #include <algorithm>
 #include <array>
@@ -8,11 +8,11 @@ namespace s80::mailstore {
 
 namespace {
 
-constexpr auto mbox_lines =
+constexpr auto kMboxLines =
     std::to_array<std::string_view>({"X-IMAPbase:", "X-UID:", "Status:", "X-Keywords:"});
 
 bool of_mbox(std::string_view line) {
-    return std::any_of(mbox_lines.begin(), mbox_lines.end(),
+    return std::any_of(kMboxLines.begin(), kMboxLines.end(),
                        [&](std::string_view name) { return line.starts_with(name); });
 }
 
@@ -33,7 +33,9 @@ MaildirMessage maildir_message(std::string_view mbox_message, const Position& po
     made.text.reserve(mbox_message.size());
     while (!header.empty()) {
         const std::string_view line = header.substr(0, header.find('\n') + 1);
-        if (!of_mbox(line)) made.text.append(line);
+        if (!of_mbox(line)) {
+            made.text.append(line);
+        }
         header.remove_prefix(line.size());
     }
     made.text.append(mbox_message.substr(body, mbox_message.size() - body - 1));

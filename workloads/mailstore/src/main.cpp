@@ -9,11 +9,11 @@
 #include <string>
 #include <string_view>
 
-#include "store.hpp"
+#include "store.h"
 
 namespace {
 
-constexpr std::string_view usage =
+constexpr std::string_view kUsage =
     "usage: s80-mailstore --root DIR --users N --mailboxes M --mailbox-kib K --seed S [--uid U]\n"
     "                     [--format mbox|maildir|imap]\n"
     "Builds DIR/user001 ... with M mailboxes a user on average (M-2 .. M+2), each of about K KiB.\n";
@@ -31,9 +31,15 @@ std::uint64_t number(std::string_view option, std::string_view text, std::uint64
 
 s80::mailstore::Format format(std::string_view name) {
     using s80::mailstore::Format;
-    if (name == "mbox") return Format::mbox;
-    if (name == "maildir") return Format::maildir;
-    if (name == "imap") return Format::imap;
+    if (name == "mbox") {
+        return Format::mbox;
+    }
+    if (name == "maildir") {
+        return Format::maildir;
+    }
+    if (name == "imap") {
+        return Format::imap;
+    }
     throw std::invalid_argument("--format must be mbox, maildir or imap, not '" + std::string(name) + "'");
 }
 
@@ -41,7 +47,9 @@ s80::mailstore::StoreOptions parse(int count, char** words) {
     s80::mailstore::StoreOptions options;
     for (int i = 1; i < count; i += 2) {
         const std::string_view option = words[i];
-        if (i + 1 == count) throw std::invalid_argument(std::string(option) + " needs a value");
+        if (i + 1 == count) {
+            throw std::invalid_argument(std::string(option) + " needs a value");
+        }
         const std::string_view value = words[i + 1];
         const auto count_of = [&](std::uint64_t most) {
             return static_cast<std::uint32_t>(number(option, value, 1, most));
@@ -78,13 +86,15 @@ int main(int argc, char** argv) {
         std::uint64_t told = 0;
         s80::mailstore::build_store(options, [&](std::uint32_t done) {
             const std::uint64_t percent = std::uint64_t{done} * 100 / options.users;
-            if (percent < told + 10 && percent < 100) return;
+            if (percent < told + 10 && percent < 100) {
+                return;
+            }
             told = percent;
             std::printf("s80lab: store %llu%%\n", static_cast<unsigned long long>(percent));
             std::fflush(stdout);
         });
     } catch (const std::invalid_argument& error) {
-        std::fprintf(stderr, "s80-mailstore: %s\n%s", error.what(), usage.data());
+        std::fprintf(stderr, "s80-mailstore: %s\n%s", error.what(), kUsage.data());
         return 2;
     } catch (const std::exception& error) {
         std::fprintf(stderr, "s80-mailstore: %s\n", error.what());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "message.hpp"
+#include "message.h"
 
 #include <algorithm>
 #include <array>
@@ -10,11 +10,11 @@ namespace s80::mailstore {
 
 namespace {
 
-constexpr std::size_t plain_limit = 3 * 1024;
-constexpr std::size_t html_limit = 16 * 1024;
-constexpr std::size_t part_overhead = 400;  // boundaries and headers of the parts, about
-constexpr std::size_t keyword_padding = 72;
-constexpr auto domains = std::to_array<std::string_view>(
+constexpr std::size_t kPlainLimit = 3 * 1024;
+constexpr std::size_t kHtmlLimit = 16 * 1024;
+constexpr std::size_t kPartOverhead = 400;  // boundaries and headers of the parts, about
+constexpr std::size_t kKeywordPadding = 72;
+constexpr auto kDomains = std::to_array<std::string_view>(
     {"s80.example", "mail.example", "lists.example", "research.example", "office.example"});
 
 std::string decimal(std::uint64_t value) {
@@ -55,13 +55,13 @@ void append_status(std::string& out, const Position& position, Random& random) {
     }
     out.append("X-UID: ").append(decimal(position.uid)).append("\n");
     out.append(random.below(4) == 0 ? "Status: O\n" : "Status: RO\n");
-    out.append("X-Keywords:").append(keyword_padding, ' ').append("\n");
+    out.append("X-Keywords:").append(kKeywordPadding, ' ').append("\n");
 }
 
 void append_header(std::string& out, const Position& position, Random& random) {
     const auto given = given_name(random);
     const auto family = family_name(random);
-    const auto domain = domains[random.below(domains.size())];
+    const auto domain = kDomains[random.below(kDomains.size())];
     std::string sender;
     sender.append(given).append(".").append(family).append("@").append(domain);
     const std::string date = formatted("%a, %d %b %Y %H:%M:%S +0000", position.time);
@@ -82,17 +82,17 @@ void append_header(std::string& out, const Position& position, Random& random) {
     append_status(out, position, random);
 }
 
-constexpr std::string_view text_part =
+constexpr std::string_view kTextPart =
     "Content-Type: text/plain; charset=us-ascii\nContent-Transfer-Encoding: 7bit\n\n";
-constexpr std::string_view html_part =
+constexpr std::string_view kHtmlPart =
     "Content-Type: text/html; charset=us-ascii\nContent-Transfer-Encoding: 7bit\n\n";
 
 void append_alternative(std::string& out, std::size_t bytes, const Pools& pools, Random& random) {
     const std::string boundary = "=_alt_" + hex(random.bits());
     out.append("Content-Type: multipart/alternative; boundary=\"").append(boundary);
-    out.append("\"\n\n--").append(boundary).append("\n").append(text_part);
+    out.append("\"\n\n--").append(boundary).append("\n").append(kTextPart);
     pools.prose.append(out, bytes * 2 / 5, random);
-    out.append("\n--").append(boundary).append("\n").append(html_part);
+    out.append("\n--").append(boundary).append("\n").append(kHtmlPart);
     out.append("<html><body>\n<p>\n");
     pools.prose.append(out, bytes * 3 / 5, random);
     out.append("</p>\n</body></html>\n\n--").append(boundary).append("--\n");
@@ -102,7 +102,7 @@ void append_attachment(std::string& out, std::size_t bytes, const Pools& pools, 
     const std::string boundary = "=_mix_" + hex(random.bits());
     const std::size_t text = std::min<std::size_t>(bytes / 10, 600);
     out.append("Content-Type: multipart/mixed; boundary=\"").append(boundary);
-    out.append("\"\n\n--").append(boundary).append("\n").append(text_part);
+    out.append("\"\n\n--").append(boundary).append("\n").append(kTextPart);
     pools.prose.append(out, text, random);
     out.append("\n--").append(boundary).append("\nContent-Type: application/octet-stream; name=\"");
     const auto name = word(random);
@@ -119,14 +119,14 @@ void append_message(std::string& out, std::size_t bytes, const Position& positio
     const std::size_t begin = out.size();
     append_header(out, position, random);
     const std::size_t header = out.size() - begin;
-    const std::size_t body = bytes > header + part_overhead ? bytes - header : part_overhead;
-    if (bytes < plain_limit) {
-        out.append(text_part);
-        pools.prose.append(out, body - text_part.size(), random);
-    } else if (bytes < html_limit) {
-        append_alternative(out, body - part_overhead, pools, random);
+    const std::size_t body = bytes > header + kPartOverhead ? bytes - header : kPartOverhead;
+    if (bytes < kPlainLimit) {
+        out.append(kTextPart);
+        pools.prose.append(out, body - kTextPart.size(), random);
+    } else if (bytes < kHtmlLimit) {
+        append_alternative(out, body - kPartOverhead, pools, random);
     } else {
-        append_attachment(out, body - part_overhead, pools, random);
+        append_attachment(out, body - kPartOverhead, pools, random);
     }
     out.append("\n");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sizes.hpp"
+#include "sizes.h"
 
 #include <utility>
 
@@ -7,21 +7,25 @@ namespace s80::mailstore {
 
 std::size_t mean_message_bytes() {
     std::size_t hundredfold = 0;
-    for (const auto& size : size_classes) hundredfold += size.bytes * size.percent;
+    for (const auto& size : kSizeClasses) {
+        hundredfold += size.bytes * size.percent;
+    }
     return hundredfold / 100;
 }
 
 std::size_t SizeDeck::draw() {
-    if (left_ == 0) shuffle();
-    const std::size_t bytes = size_classes[cards_[--left_]].bytes;
+    if (left_ == 0) {
+        shuffle();
+    }
+    const std::size_t bytes = kSizeClasses[cards_[--left_]].bytes;
     const auto tenth = static_cast<std::uint32_t>(bytes / 10);
     return bytes - tenth + random_.below(2 * tenth + 1);
 }
 
 void SizeDeck::shuffle() {
     std::size_t next = 0;
-    for (std::size_t kind = 0; kind < size_classes.size(); ++kind) {
-        for (int i = 0; i < size_classes[kind].percent; ++i) {
+    for (std::size_t kind = 0; kind < kSizeClasses.size(); ++kind) {
+        for (int i = 0; i < kSizeClasses[kind].percent; ++i) {
             cards_[next++] = static_cast<std::uint8_t>(kind);
         }
     }

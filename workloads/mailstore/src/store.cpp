@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "store.hpp"
+#include "store.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -10,21 +10,21 @@
 #include <string_view>
 #include <system_error>
 
-#include "imap_script.hpp"
-#include "maildir.hpp"
-#include "message.hpp"
-#include "sizes.hpp"
+#include "imap_script.h"
+#include "maildir.h"
+#include "message.h"
+#include "sizes.h"
 
 namespace s80::mailstore {
 
 namespace {
 
-constexpr std::int64_t last_delivery = 1767225600;  // 2026-01-01 00:00 UTC, when the guest's clock starts
-constexpr std::int64_t mean_gap_s = 3600;
-constexpr std::string_view password = "secret";  // every account's
-constexpr std::size_t prose_bytes = 256 * 1024;
-constexpr std::size_t base64_bytes = 1024 * 1024;
-constexpr auto folder_names = std::to_array<std::string_view>(
+constexpr std::int64_t kLastDelivery = 1767225600;  // 2026-01-01 00:00 UTC, when the guest's clock starts
+constexpr std::int64_t kMeanGapS = 3600;
+constexpr std::string_view kPassword = "secret";  // every account's
+constexpr std::size_t kProseBytes = 256 * 1024;
+constexpr std::size_t kBase64Bytes = 1024 * 1024;
+constexpr auto kMailboxNames = std::to_array<std::string_view>(
     {"sent", "drafts", "archive", "projects", "family", "travel", "receipts", "lists"});
 
 [[noreturn]] void fail(const std::string& what) {
@@ -32,17 +32,23 @@ constexpr auto folder_names = std::to_array<std::string_view>(
 }
 
 void give_to_owner(const std::string& path, const StoreOptions& options) {
-    if (options.uid && chown(path.c_str(), *options.uid, *options.uid) != 0) fail(path);
+    if (options.uid && chown(path.c_str(), *options.uid, *options.uid) != 0) {
+        fail(path);
+    }
 }
 
 void make_folder(const std::string& path, const StoreOptions& options) {
-    if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) fail(path);
+    if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
+        fail(path);
+    }
     give_to_owner(path, options);
 }
 
 void write_file(const std::string& path, std::string_view content, const StoreOptions& options) {
     const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (file < 0) fail(path);
+    if (file < 0) {
+        fail(path);
+    }
     while (!content.empty()) {
         const ssize_t written = write(file, content.data(), content.size());
         if (written < 0) {
@@ -56,8 +62,8 @@ void write_file(const std::string& path, std::string_view content, const StoreOp
 }
 
 std::string folder_name(std::uint32_t index) {
-    const std::string name(folder_names[index % folder_names.size()]);
-    const auto round = index / folder_names.size();
+    const std::string name(kMailboxNames[index % kMailboxNames.size()]);
+    const auto round = index / kMailboxNames.size();
     return round == 0 ? name : name + std::to_string(round + 1);
 }
 
@@ -78,10 +84,10 @@ void draw_mailbox(std::string& out, std::string_view user, const StoreOptions& o
                   SizeDeck& deck, Random& random, const Drawn& drawn) {
     out.clear();
     const std::uint32_t count = message_count(options.mailbox_kib, random);
-    std::int64_t time = last_delivery - mean_gap_s * (count + 1);
+    std::int64_t time = kLastDelivery - kMeanGapS * (count + 1);
     for (std::uint32_t uid = 1; uid <= count; ++uid) {
-        time += mean_gap_s / 2 + random.below(mean_gap_s);
-        const Position position{user, std::min(time, last_delivery), uid, count, last_delivery};
+        time += kMeanGapS / 2 + random.below(kMeanGapS);
+        const Position position{user, std::min(time, kLastDelivery), uid, count, kLastDelivery};
         const std::size_t begin = out.size();
         append_message(out, deck.draw(), position, pools, random);
         drawn(std::string_view(out).substr(begin), position);
@@ -103,21 +109,25 @@ void write_maildirs(const std::string& home, std::uint32_t boxes, const StoreOpt
     make_folder(home, options);
     for (std::uint32_t box = 0; box < boxes; ++box) {
         const std::string folder = home + "/Maildir" + (box == 0 ? "" : "/." + folder_name(box - 1));
-        for (const auto* part : {"", "/cur", "/new", "/tmp"}) make_folder(folder + part, options);
+        for (const auto* part : {"", "/cur", "/new", "/tmp"}) {
+            make_folder(folder + part, options);
+        }
         draw([&](std::string_view drawn, const Position& position) {
             const MaildirMessage message = maildir_message(drawn, position);
             const std::string path = folder + "/cur/" + message.name;
             write_file(path, message.text, options);
             // its time is the message's INTERNALDATE
             const std::array<timespec, 2> times{{{position.time, 0}, {position.time, 0}}};
-            if (utimensat(AT_FDCWD, path.c_str(), times.data(), 0) != 0) fail(path);
+            if (utimensat(AT_FDCWD, path.c_str(), times.data(), 0) != 0) {
+                fail(path);
+            }
         });
     }
 }
 
 void write_imap_script(const std::string& home, std::uint32_t boxes, const StoreOptions& options,
                        const Draw& draw) {
-    ImapScript script(home.substr(home.rfind('/') + 1), password);
+    ImapScript script(home.substr(home.rfind('/') + 1), kPassword);
     for (std::uint32_t box = 0; box < boxes; ++box) {
         script.mailbox(box == 0 ? "INBOX" : folder_name(box - 1));
         draw([&](std::string_view message, const Position& position) { script.message(message, position); });
@@ -149,7 +159,7 @@ std::string user_name(std::uint32_t user) {
 
 void build_store(const StoreOptions& options, const std::function<void(std::uint32_t users_done)>& progress) {
     Random pool_random(options.seed);
-    const Pools pools{TextPool::prose(pool_random, prose_bytes), TextPool::base64(pool_random, base64_bytes)};
+    const Pools pools{TextPool::prose(pool_random, kProseBytes), TextPool::base64(pool_random, kBase64Bytes)};
     const std::uint64_t user_seeds = pool_random.bits();
     std::string buffer;
     buffer.reserve(std::size_t{options.mailbox_kib} * 2048);

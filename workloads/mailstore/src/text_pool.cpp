@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "text_pool.hpp"
+#include "text_pool.h"
 
 #include <algorithm>
 #include <array>
@@ -8,11 +8,11 @@ namespace s80::mailstore {
 
 namespace {
 
-constexpr std::size_t line_limit = 76;
-constexpr std::string_view base64_alphabet =
+constexpr std::size_t kLineLimit = 76;
+constexpr std::string_view kBase64Alphabet =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-constexpr auto words = std::to_array<std::string_view>({
+constexpr auto kWords = std::to_array<std::string_view>({
     "the",      "of",       "and",        "to",         "a",        "in",       "for",        "is",
     "on",       "that",     "by",         "this",       "with",     "you",      "it",         "not",
     "or",       "be",       "are",        "from",       "at",       "as",       "your",       "all",
@@ -28,11 +28,11 @@ constexpr auto words = std::to_array<std::string_view>({
     "proposal", "research", "department", "university", "system",   "memory",   "processor",  "network",
     "software", "license",  "support",    "manager",    "engineer",
 });
-constexpr auto given_names = std::to_array<std::string_view>({
+constexpr auto kGivenNames = std::to_array<std::string_view>({
     "alice", "robert", "carol", "david",  "emma",   "frank", "grace",  "henry",  "irene",  "james",
     "karen", "louis",  "maria", "nathan", "olivia", "peter", "rachel", "samuel", "teresa", "victor",
 });
-constexpr auto family_names = std::to_array<std::string_view>({
+constexpr auto kSurnames = std::to_array<std::string_view>({
     "anderson", "baker",  "collins", "dawson",  "evans",  "fischer", "garcia", "hughes",
     "ivanov",   "jensen", "keller",  "lambert", "miller", "novak",   "olsen",  "parker",
     "quinn",    "romero", "schmidt", "turner",  "urban",  "vasquez", "walker", "young",
@@ -45,20 +45,22 @@ std::string_view pick(const std::array<std::string_view, N>& list, Random& rando
 
 std::string capitalised(std::string_view text) {
     std::string result(text);
-    if (result[0] >= 'a' && result[0] <= 'z') result[0] = static_cast<char>(result[0] - 'a' + 'A');
+    if (result[0] >= 'a' && result[0] <= 'z') {
+        result[0] = static_cast<char>(result[0] - 'a' + 'A');
+    }
     return result;
 }
 
 }  // namespace
 
 std::string_view word(Random& random) {
-    return pick(words, random);
+    return pick(kWords, random);
 }
 std::string_view given_name(Random& random) {
-    return pick(given_names, random);
+    return pick(kGivenNames, random);
 }
 std::string_view family_name(Random& random) {
-    return pick(family_names, random);
+    return pick(kSurnames, random);
 }
 
 TextPool TextPool::prose(Random& random, std::size_t bytes) {
@@ -68,12 +70,16 @@ TextPool TextPool::prose(Random& random, std::size_t bytes) {
         for (std::uint32_t sentence = 3 + random.below(4); sentence > 0; --sentence) {
             for (std::uint32_t i = 0, length = 5 + random.below(12); i < length; ++i) {
                 std::string next = i == 0 ? capitalised(word(random)) : std::string(word(random));
-                if (i + 1 == length) next += '.';
-                if (line.size() + 1 + next.size() > line_limit) {
+                if (i + 1 == length) {
+                    next += '.';
+                }
+                if (line.size() + 1 + next.size() > kLineLimit) {
                     pool.add_line(line);
                     line.clear();
                 }
-                if (!line.empty()) line += ' ';
+                if (!line.empty()) {
+                    line += ' ';
+                }
                 line += next;
             }
         }
@@ -88,11 +94,11 @@ TextPool TextPool::prose(Random& random, std::size_t bytes) {
 TextPool TextPool::base64(Random& random, std::size_t bytes) {
     TextPool pool;
     while (pool.text_.size() < bytes) {
-        std::string line(line_limit, '\0');
-        for (std::size_t i = 0; i < line_limit;) {
+        std::string line(kLineLimit, '\0');
+        for (std::size_t i = 0; i < kLineLimit;) {
             std::uint64_t bits = random.bits();
-            for (int left = 10; left > 0 && i < line_limit; --left, bits >>= 6) {
-                line[i++] = base64_alphabet[bits & 63];  // ten characters a draw
+            for (int left = 10; left > 0 && i < kLineLimit; --left, bits >>= 6) {
+                line[i++] = kBase64Alphabet[bits & 63];  // ten characters a draw
             }
         }
         pool.add_line(line);
@@ -113,7 +119,9 @@ void TextPool::append(std::string& out, std::size_t bytes, Random& random) const
 
 void TextPool::add_line(std::string_view line) {
     starts_.push_back(static_cast<std::uint32_t>(text_.size()));
-    if (line.starts_with("From ")) text_ += '>';
+    if (line.starts_with("From ")) {
+        text_ += '>';
+    }
     text_.append(line);
     text_ += '\n';
 }

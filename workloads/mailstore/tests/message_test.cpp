@@ -3,8 +3,8 @@
 
 #include <array>
 
-#include "message.hpp"
-#include "sizes.hpp"
+#include "message.h"
+#include "sizes.h"
 
 namespace s80::mailstore {
 namespace {
@@ -22,7 +22,7 @@ protected:
 };
 
 TEST_F(Message, HasAboutTheSizeAskedFor) {
-    for (const auto& size : size_classes) {
+    for (const auto& size : kSizeClasses) {
         const auto got = static_cast<double>(compose(size.bytes).size());
         EXPECT_NEAR(got, static_cast<double>(size.bytes), 0.05 * static_cast<double>(size.bytes) + 400);
     }
@@ -57,15 +57,17 @@ TEST(Sizes, ADeckHasTheStudysDistributionExactly) {
     Random random(7);
     SizeDeck deck(random);
     for (int round = 0; round < 3; ++round) {
-        std::array<int, size_classes.size()> seen{};
+        std::array<int, kSizeClasses.size()> seen{};
         for (int card = 0; card < 100; ++card) {
             const std::size_t bytes = deck.draw();
             for (std::size_t kind = 0; kind < seen.size(); ++kind) {
-                const std::size_t size = size_classes[kind].bytes;
-                if (bytes >= size - size / 10 && bytes <= size + size / 10) ++seen[kind];
+                const std::size_t size = kSizeClasses[kind].bytes;
+                if (bytes >= size - size / 10 && bytes <= size + size / 10) {
+                    ++seen[kind];
+                }
             }
         }
-        EXPECT_EQ(seen, (std::array<int, size_classes.size()>{45, 38, 10, 5, 2}));
+        EXPECT_EQ(seen, (std::array<int, kSizeClasses.size()>{45, 38, 10, 5, 2}));
     }
 }
 

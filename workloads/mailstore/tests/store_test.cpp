@@ -6,9 +6,9 @@
 #include <map>
 #include <system_error>
 
-#include "imap_script.hpp"
-#include "maildir.hpp"
-#include "store.hpp"
+#include "imap_script.h"
+#include "maildir.h"
+#include "store.h"
 
 namespace s80::mailstore {
 namespace {
@@ -30,7 +30,9 @@ protected:
         build_store(options, [](std::uint32_t) {});
         std::map<std::string, std::string> files;
         for (const auto& entry : fs::recursive_directory_iterator(options.root)) {
-            if (!entry.is_regular_file()) continue;
+            if (!entry.is_regular_file()) {
+                continue;
+            }
             std::ifstream file(entry.path(), std::ios::binary);
             files[fs::relative(entry.path(), options.root)] = {std::istreambuf_iterator<char>(file), {}};
         }
@@ -69,7 +71,9 @@ TEST_F(Store, MailboxesAUserHaveTheMeanAskedForAndDifferByTwoAtMost) {
     const auto files = build(options(5));
     EXPECT_EQ(files.size(), 60U);
     std::map<std::string, int> each;
-    for (const auto& [path, content] : files) ++each[path.substr(0, 7)];
+    for (const auto& [path, content] : files) {
+        ++each[path.substr(0, 7)];
+    }
     for (const auto& [user, count] : each) {
         EXPECT_GE(count, 4);
         EXPECT_LE(count, 8);
@@ -79,14 +83,18 @@ TEST_F(Store, MailboxesAUserHaveTheMeanAskedForAndDifferByTwoAtMost) {
 TEST_F(Store, AUserAlwaysHasAnInbox) {
     auto one = options(5);
     one.mailboxes = 1;
-    for (std::uint32_t user = 0; user < 10; ++user) EXPECT_EQ(mailbox_count(one, user), 1U);
+    for (std::uint32_t user = 0; user < 10; ++user) {
+        EXPECT_EQ(mailbox_count(one, user), 1U);
+    }
 }
 
 TEST_F(Store, SizeIsAsAskedForOnAverage) {
     auto large = options(5);
     large.mailbox_kib = 512;
     double bytes = 0;
-    for (const auto& [path, content] : build(large)) bytes += static_cast<double>(content.size());
+    for (const auto& [path, content] : build(large)) {
+        bytes += static_cast<double>(content.size());
+    }
     EXPECT_NEAR(bytes / (60 * 512 * 1024), 1.0, 0.1);
 }
 
@@ -120,17 +128,17 @@ TEST(Maildir, NameHasOrderSizesAndWhetherItWasSeen) {
               "1767225600.M000007.mail.s80.example,S=65,W=71:2,");
 }
 
-constexpr std::string_view drawn =
+constexpr std::string_view kDrawn =
     "From a@b Thu Jan  1 00:00:00 2026\nSubject: one\nX-UID: 1\nStatus: RO\n\nText\n\n";
 
 TEST(ImapScript, CreatesMailboxesAndAppendsTheirMailWithFlagsAndTimes) {
     const Position position{"user001", 1767225600, 1, 2, 1767225600};
     ImapScript script("user001", "secret");
     script.mailbox("INBOX");
-    script.message(drawn, position);
-    script.message(drawn, position);
+    script.message(kDrawn, position);
+    script.message(kDrawn, position);
     script.mailbox("sent");
-    script.message(drawn, position);
+    script.message(kDrawn, position);
     const std::string literal =
         " (\\Seen) \" 1-Jan-2026 00:00:00 +0000\" {22+}\r\nSubject: one\r\n\r\nText\r\n";
     EXPECT_EQ(script.finish(), "a1 LOGIN user001 secret\r\na2 APPEND INBOX" + literal + literal +

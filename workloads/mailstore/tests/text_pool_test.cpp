@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "text_pool.hpp"
+#include "text_pool.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,9 @@ namespace {
 std::size_t longest_line(const std::string& text) {
     std::istringstream lines(text);
     std::size_t longest = 0;
-    for (std::string line; std::getline(lines, line);) longest = std::max(longest, line.size());
+    for (std::string line; std::getline(lines, line);) {
+        longest = std::max(longest, line.size());
+    }
     return longest;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "medium.hpp"
+#include "medium.h"
 
 #include <algorithm>
 #include <charconv>
@@ -36,10 +36,14 @@ void Medium::copy(std::size_t at, std::span<char> into) const {
 
 std::optional<Medium> parse_medium(std::string_view path) {
     Medium medium{};
-    if (!path.starts_with("user")) return std::nullopt;
+    if (!path.starts_with("user")) {
+        return std::nullopt;
+    }
     const char* const end = path.data() + path.size();
     const auto user = std::from_chars(path.data() + 4, end, medium.user);
-    if (user.ec != std::errc() || user.ptr == end) return std::nullopt;
+    if (user.ec != std::errc() || user.ptr == end) {
+        return std::nullopt;
+    }
     std::from_chars(user.ptr + 1, end, medium.rate_kbps);
     const bool good = possible_rate(medium.rate_kbps) && medium.path() == path;
     return good ? std::optional(medium) : std::nullopt;

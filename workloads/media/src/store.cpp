@@ -14,13 +14,13 @@
 #include <string_view>
 #include <vector>
 
-#include "medium.hpp"
+#include "medium.h"
 
 using namespace s80::media;
 
 namespace {
 
-constexpr const char* usage =
+constexpr const char* kUsage =
     "usage: s80-media --root FOLDER --users N --seconds N --rates KBPS,...\n"
     "Writes FOLDER/user001/KBPS and so on; a user's folder may exist already.\n";
 
@@ -39,9 +39,10 @@ std::vector<unsigned> rates(std::string_view text) {
     while (!text.empty()) {
         const std::size_t end = std::min(text.find(','), text.size());
         all.push_back(number(text.substr(0, end), 1'000'000));
-        if (!possible_rate(all.back()))
+        if (!possible_rate(all.back())) {
             throw std::runtime_error(std::to_string(all.back()) + " kbit/s cannot be cut into packets of " +
-                                     std::to_string(packet_ms) + " ms");
+                                     std::to_string(kPacketMs) + " ms");
+        }
         text.remove_prefix(std::min(end + 1, text.size()));
     }
     return all;
@@ -53,7 +54,7 @@ void write(const std::filesystem::path& root, const Medium& medium, unsigned sec
     std::ofstream file(path, std::ios::binary);
     file.exceptions(std::ios::failbit | std::ios::badbit);
     std::vector<char> packet(medium.packet_bytes());
-    for (unsigned i = 0; i < seconds * 1000 / packet_ms; ++i) {
+    for (unsigned i = 0; i < seconds * 1000 / kPacketMs; ++i) {
         medium.copy(i * packet.size(), packet);
         file.write(packet.data(), static_cast<std::streamsize>(packet.size()));
     }
@@ -68,17 +69,21 @@ int main(int argc, char** argv) {
     for (int i = 1; known && i + 1 < argc; i += 2) {
         const auto option = options.find(argv[i]);
         known = option != options.end() && option->second.empty();
-        if (known) option->second = argv[i + 1];
+        if (known) {
+            option->second = argv[i + 1];
+        }
     }
     if (!known) {
-        std::fputs(usage, stderr);
+        std::fputs(kUsage, stderr);
         return 2;
     }
     const std::string root = options["--root"];
     try {
         const unsigned users = number(options["--users"], 999), seconds = number(options["--seconds"], 3600);
         for (const unsigned rate : rates(options["--rates"])) {
-            for (unsigned user = 1; user <= users; ++user) write(root, {user, rate}, seconds);
+            for (unsigned user = 1; user <= users; ++user) {
+                write(root, {user, rate}, seconds);
+            }
         }
         return 0;
     } catch (const std::ios::failure&) {

@@ -14,15 +14,19 @@
 #include <string>
 #include <string_view>
 
-#include "command_lines.hpp"
+#include "command_lines.h"
 
 namespace {
 
 bool write_all(int to, std::string_view bytes) {
     while (!bytes.empty()) {
         const ssize_t put = write(to, bytes.data(), bytes.size());
-        if (put < 0 && errno != EINTR) return false;
-        if (put > 0) bytes.remove_prefix(static_cast<std::size_t>(put));
+        if (put < 0 && errno != EINTR) {
+            return false;
+        }
+        if (put > 0) {
+            bytes.remove_prefix(static_cast<std::size_t>(put));
+        }
     }
     return true;
 }
@@ -34,10 +38,16 @@ void relay(int from, int to) {
     std::array<char, 16 * 1024> bytes{};
     for (;;) {
         pollfd input = {from, POLLIN, 0};
-        if (poll(&input, 1, -1) < 0 && errno != EINTR) return;
+        if (poll(&input, 1, -1) < 0 && errno != EINTR) {
+            return;
+        }
         const ssize_t got = read(from, bytes.data(), bytes.size());
-        if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN)) return;
-        if (got > 0 && !write_all(to, lines.take({bytes.data(), static_cast<std::size_t>(got)}))) return;
+        if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN)) {
+            return;
+        }
+        if (got > 0 && !write_all(to, lines.take({bytes.data(), static_cast<std::size_t>(got)}))) {
+            return;
+        }
     }
 }
 
@@ -59,7 +69,9 @@ int main(int argc, char** argv) {
         return 2;
     }
     std::array<int, 2> ends{};
-    if (pipe2(ends.data(), O_CLOEXEC) != 0) return failed("no pipe");
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) {
+        return failed("no pipe");
+    }
     const auto [commands, onward] = ends;
     // The server is this process, which its parent waits for.
     switch (fork()) {
@@ -71,7 +83,9 @@ int main(int argc, char** argv) {
             relay(STDIN_FILENO, onward);
             return 0;
         default:
-            if (dup2(commands, STDIN_FILENO) < 0) return failed("no input");
+            if (dup2(commands, STDIN_FILENO) < 0) {
+                return failed("no input");
+            }
             execv(argv[1], argv + 1);
             return failed(argv[1]);
     }

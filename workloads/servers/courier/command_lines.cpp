@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "command_lines.hpp"
+#include "command_lines.h"
 
 #include <strings.h>
 
@@ -12,7 +12,7 @@ namespace s80::courier {
 
 namespace {
 
-constexpr std::string_view inbox = "INBOX";
+constexpr std::string_view kInbox = "INBOX";
 
 /// A command and which of its words are mailbox names; the tag is word 0.
 struct Command {
@@ -20,7 +20,7 @@ struct Command {
     std::size_t first, last;
 };
 
-constexpr std::array<Command, 11> commands = {{{"SELECT", 2, 2},
+constexpr std::array<Command, 11> kEntries = {{{"SELECT", 2, 2},
                                                {"EXAMINE", 2, 2},
                                                {"CREATE", 2, 2},
                                                {"DELETE", 2, 2},
@@ -56,8 +56,8 @@ std::vector<std::string_view> words(std::string_view line) {
 }
 
 bool is_below(std::string_view name) {
-    return same(name.substr(0, inbox.size()), inbox) &&
-           (name.size() == inbox.size() || name[inbox.size()] == '.');
+    return same(name.substr(0, kInbox.size()), kInbox) &&
+           (name.size() == kInbox.size() || name[kInbox.size()] == '.');
 }
 
 /// The size that a line's final "{SIZE}" or "{SIZE+}" announces; 0 without one.
@@ -78,17 +78,28 @@ std::string below_inbox(std::string_view line) {
     const std::vector<std::string_view> all = words(text);
     const std::size_t shift = all.size() > 1 && same(all[1], "UID") ? 1 : 0;
     std::string changed(line);
-    if (all.size() < 3 + shift) return changed;
-    for (const Command& command : commands) {
-        if (!same(all[1 + shift], command.name)) continue;
+    if (all.size() < 3 + shift) {
+        return changed;
+    }
+    for (const Command& command : kEntries) {
+        if (!same(all[1 + shift], command.name)) {
+            continue;
+        }
         // From the last to the first, so that places before stay what they are.
         for (std::size_t word = command.last; word >= command.first; --word) {
-            if (word + shift >= all.size()) continue;
+            if (word + shift >= all.size()) {
+                continue;
+            }
             std::string_view name = all[word + shift];
-            if (name.empty() || name.front() == '{') continue;
-            if (name.front() == '"')
+            if (name.empty() || name.front() == '{') {
+                continue;
+            }
+            if (name.front() == '"') {
                 name = name.substr(1, name.size() - std::min<std::size_t>(name.size(), 2));
-            if (is_below(name)) continue;
+            }
+            if (is_below(name)) {
+                continue;
+            }
             changed.insert(static_cast<std::size_t>(name.data() - line.data()), "INBOX.");
         }
     }
@@ -107,7 +118,9 @@ std::string CommandLines::take(std::string_view bytes) {
         }
         const std::size_t end = bytes.find('\n');
         line_.append(bytes.substr(0, end == std::string_view::npos ? end : end + 1));
-        if (end == std::string_view::npos) break;
+        if (end == std::string_view::npos) {
+            break;
+        }
         bytes.remove_prefix(end + 1);
         literal_ = literal_size(line_);
         onward += below_inbox(line_);

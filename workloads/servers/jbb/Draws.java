@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 package jbb;
 
-/** Numbers that follow from a reference. The load generator draws the same ones (workloads/loadgen/jbb/draws.hpp). */
+/** Numbers that follow from a reference. The load generator draws the same ones (workloads/loadgen/jbb/draws.h). */
 final class Draws {
     private long state;
 

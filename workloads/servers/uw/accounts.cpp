@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "accounts.hpp"
+#include "accounts.h"
 
 #include <cerrno>
 #include <cstring>
@@ -17,19 +17,23 @@ std::string home_by_pattern(std::string_view pattern, std::string_view user) {
 }
 
 bool is_user_name(std::string_view user) {
-    constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
-    constexpr std::size_t longest = 64;
-    return !user.empty() && user.size() <= longest && user.front() != '.' && user.front() != '-' &&
-           user.find_first_not_of(allowed) == std::string_view::npos;
+    constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    constexpr std::size_t kLongest = 64;
+    return !user.empty() && user.size() <= kLongest && user.front() != '.' && user.front() != '-' &&
+           user.find_first_not_of(kAllowed) == std::string_view::npos;
 }
 
 Accounts::Accounts(const std::string& file, std::string_view pattern) {
     std::ifstream lines(file);
-    if (!lines) throw std::runtime_error(file + ": " + std::strerror(errno));
+    if (!lines) {
+        throw std::runtime_error(file + ": " + std::strerror(errno));
+    }
     std::size_t number = 0;
     for (std::string line; std::getline(lines, line);) {
         ++number;
-        if (line.empty() || line.front() == '#') continue;
+        if (line.empty() || line.front() == '#') {
+            continue;
+        }
         const auto wrong = [&](const char* what) {
             return std::runtime_error(file + ", line " + std::to_string(number) + ": " + what);
         };
@@ -50,7 +54,9 @@ Accounts::Accounts(const std::string& file, std::string_view pattern) {
 
 std::optional<std::string> Accounts::log_in(const std::string& user, std::string_view password) const {
     const auto found = accounts_.find(user);
-    if (found == accounts_.end() || found->second.password != password) return std::nullopt;
+    if (found == accounts_.end() || found->second.password != password) {
+        return std::nullopt;
+    }
     return found->second.home;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "callbacks.hpp"
+#include "callbacks.h"
 
 #include <unistd.h>
 
@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "c_client.hpp"
+#include "c_client.h"
 
 namespace s80::uw {
 
@@ -33,16 +33,22 @@ void mm_searched(MAILSTREAM*, unsigned long number) {
 void mm_exists(MAILSTREAM*, unsigned long) {}  // the session looks at the count itself
 
 void mm_expunged(MAILSTREAM* stream, unsigned long number) {
-    if (stream != events().selected) return;
+    if (stream != events().selected) {
+        return;
+    }
     events().expunged.push_back(number);
     std::erase(events().flagged, number);
     for (unsigned long& flagged : events().flagged) {
-        if (flagged > number) --flagged;
+        if (flagged > number) {
+            --flagged;
+        }
     }
 }
 
 void mm_flags(MAILSTREAM* stream, unsigned long number) {
-    if (stream == events().selected) events().flagged.push_back(number);
+    if (stream == events().selected) {
+        events().flagged.push_back(number);
+    }
 }
 
 void mm_notify(MAILSTREAM*, char* text, long) {
@@ -57,7 +63,9 @@ void mm_lsub(MAILSTREAM*, int, char*, long) {}
 void mm_status(MAILSTREAM*, char*, MAILSTATUS*) {}
 
 void mm_log(char* text, long kind) {
-    if (kind == ERROR || kind == WARN) events().error = text;
+    if (kind == ERROR || kind == WARN) {
+        events().error = text;
+    }
 }
 
 void mm_dlog(char*) {}
@@ -68,7 +76,9 @@ void mm_nocritical(MAILSTREAM*) {}
 /// Writing a mailbox has failed. Where that leaves it half-written c-client tries again until it can.
 long mm_diskerror(MAILSTREAM*, long code, long serious) {
     std::fprintf(stderr, "s80-uw: writing a mailbox failed: %s\n", strerror(static_cast<int>(code)));
-    if (serious != 0) sleep(1);
+    if (serious != 0) {
+        sleep(1);
+    }
     return serious == 0;
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "fetch_items.hpp"
+#include "fetch_items.h"
 
 #include <array>
 #include <utility>
 
-#include "replies.hpp"
+#include "replies.h"
 
 namespace s80::uw {
 
@@ -18,20 +18,22 @@ struct Named {
     bool sets_seen;
 };
 
-constexpr std::array<Named, 7> plain = {{{"FLAGS", What::flags, false},
-                                         {"UID", What::uid, false},
-                                         {"INTERNALDATE", What::internal_date, false},
-                                         {"RFC822.SIZE", What::size, false},
-                                         {"RFC822", What::whole, true},
-                                         {"RFC822.HEADER", What::header, false},
-                                         {"RFC822.TEXT", What::text, true}}};
+constexpr std::array<Named, 7> kPlain = {{{"FLAGS", What::flags, false},
+                                          {"UID", What::uid, false},
+                                          {"INTERNALDATE", What::internal_date, false},
+                                          {"RFC822.SIZE", What::size, false},
+                                          {"RFC822", What::whole, true},
+                                          {"RFC822.HEADER", What::header, false},
+                                          {"RFC822.TEXT", What::text, true}}};
 
 void parse_fields(Parser& parser, FetchItem& item) {
     parser.space();
     parser.expect('(');
     item.label += " (";
     do {
-        if (!item.fields.empty()) item.label += ' ';
+        if (!item.fields.empty()) {
+            item.label += ' ';
+        }
         item.fields.push_back(parser.astring());
         item.label += as_string(item.fields.back());
     } while (parser.take(' '));
@@ -75,7 +77,7 @@ FetchItem parse_item(Parser& parser, std::string name) {
         parse_section(parser, item);
         return item;
     }
-    for (const Named& known : plain) {
+    for (const Named& known : kPlain) {
         if (name == known.name) {
             item.what = known.what;
             item.sets_seen = known.sets_seen;
@@ -99,8 +101,9 @@ std::vector<FetchItem> parse_fetch_items(Parser& parser) {
     }
     std::string name = parser.fetch_name();
     if (name == "FAST") {
-        for (const char* one : {"FLAGS", "INTERNALDATE", "RFC822.SIZE"})
+        for (const char* one : {"FLAGS", "INTERNALDATE", "RFC822.SIZE"}) {
             items.push_back(parse_item(parser, one));
+        }
     } else {
         items.push_back(parse_item(parser, std::move(name)));
     }

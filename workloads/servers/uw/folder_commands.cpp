@@ -3,11 +3,11 @@
 #include <array>
 #include <utility>
 
-#include "callbacks.hpp"
-#include "list_attributes.hpp"
-#include "mail_store.hpp"
-#include "replies.hpp"
-#include "session.hpp"
+#include "callbacks.h"
+#include "list_attributes.h"
+#include "mail_store.h"
+#include "replies.h"
+#include "session.h"
 
 namespace s80::uw {
 
@@ -44,7 +44,9 @@ void Session::open(Parser& parser, bool read_only) {
     untagged("OK [UIDVALIDITY " + std::to_string(mailbox_->uid_validity()) + "] UIDs are valid");
     untagged("OK [UIDNEXT " + std::to_string(mailbox_->uid_next()) + "] Predicted next UID");
     std::string flags = "\\Answered \\Flagged \\Deleted \\Draft \\Seen";
-    for (const std::string& keyword : mailbox_->keywords()) flags += " " + keyword;
+    for (const std::string& keyword : mailbox_->keywords()) {
+        flags += " " + keyword;
+    }
     untagged("FLAGS (" + flags + ")");
     const char* more = mailbox_->keeps_keywords() ? " \\*" : "";
     untagged("OK [PERMANENTFLAGS (" + (mailbox_->read_only() ? std::string() : flags + more) +
@@ -97,8 +99,12 @@ void Session::append(Parser& parser) {
     parser.space();
     std::string flags;
     if (parser.peek() == '(') {
-        for (const std::string& flag : parser.flags()) flags.append(flags.empty() ? "(" : " ").append(flag);
-        if (!flags.empty()) flags += ')';
+        for (const std::string& flag : parser.flags()) {
+            flags.append(flags.empty() ? "(" : " ").append(flag);
+        }
+        if (!flags.empty()) {
+            flags += ')';
+        }
         parser.space();
     }
     std::string date;

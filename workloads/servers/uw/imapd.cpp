@@ -6,16 +6,16 @@
 #include <exception>
 #include <span>
 
-#include "accounts.hpp"
-#include "listener.hpp"
-#include "options.hpp"
-#include "session.hpp"
-#include "signals.hpp"
-#include "tls_stream.hpp"
+#include "accounts.h"
+#include "listener.h"
+#include "options.h"
+#include "session.h"
+#include "signals.h"
+#include "tls_stream.h"
 
 namespace {
 
-constexpr const char* usage =
+constexpr const char* kUsage =
     "usage: s80-uw-imapd --listen IPV4:PORT --cert FILE --key FILE --passwd FILE [--mail PATTERN] [--uid N]\n"
     "Serves IMAP over TLS 1.3. FILE of --passwd has lines user:password[:home]; PATTERN is the home of those "
     "that\n"
@@ -26,7 +26,9 @@ constexpr const char* usage =
 int run(std::span<char* const> arguments) {
     using namespace s80::uw;
     const Options options = parse_options(arguments, {"listen", "cert", "key", "passwd", "mail", "uid"});
-    if (!options.words.empty()) throw WrongUsage("unknown argument '" + options.words.front() + "'");
+    if (!options.words.empty()) {
+        throw WrongUsage("unknown argument '" + options.words.front() + "'");
+    }
     const auto user = options.user_id("uid");
     const Accounts accounts(options.need("passwd"), options.get("mail"));
     const TlsContext tls(options.need("cert"), options.need("key"));
@@ -55,7 +57,7 @@ int main(int argc, char** argv) {
     try {
         return run({argv, static_cast<std::size_t>(argc)});
     } catch (const s80::uw::WrongUsage& error) {
-        std::fprintf(stderr, "s80-uw-imapd: %s\n%s", error.what(), usage);
+        std::fprintf(stderr, "s80-uw-imapd: %s\n%s", error.what(), kUsage);
         return 2;
     } catch (const std::exception& error) {
         std::fprintf(stderr, "s80-uw-imapd: %s\n", error.what());

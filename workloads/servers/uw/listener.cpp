@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "listener.hpp"
+#include "listener.h"
 
 #include <poll.h>
 #include <sys/mman.h>
@@ -14,15 +14,15 @@
 #include <cstring>
 #include <ctime>
 
-#include "signals.hpp"
+#include "signals.h"
 
 namespace s80::uw {
 
 namespace {
 
-constexpr time_t patience_s = 10;  // for sessions to write their mailboxes
+constexpr time_t kPatienceS = 10;  // for sessions to write their mailboxes
 
-constexpr std::size_t note_bytes = 512;
+constexpr std::size_t kNoteBytes = 512;
 
 /// "IPV4:PORT"
 std::string address_text(const sockaddr_in& address) {
@@ -33,9 +33,11 @@ std::string address_text(const sockaddr_in& address) {
 
 /// Zeroed memory that a process and its children share; empty if there is none.
 std::shared_ptr<char> shared_note() {
-    void* const memory = mmap(nullptr, note_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) return nullptr;
-    return {static_cast<char*>(memory), [](char* note) { munmap(note, note_bytes); }};
+    void* const memory = mmap(nullptr, kNoteBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+        return nullptr;
+    }
+    return {static_cast<char*>(memory), [](char* note) { munmap(note, kNoteBytes); }};
 }
 
 void no_action(int) {}
@@ -67,12 +69,16 @@ void Listener::serve(const Session& session) {
         pollfd waiting = {socket_.get(), POLLIN, 0};
         const int ready = ppoll(&waiting, 1, nullptr, &waiting_mask());
         reap();
-        if (ready <= 0) continue;
+        if (ready <= 0) {
+            continue;
+        }
         sockaddr_in peer{};
         socklen_t size = sizeof peer;
         const int connection =
             accept4(socket_.get(), reinterpret_cast<sockaddr*>(&peer), &size, SOCK_CLOEXEC);
-        if (connection >= 0) start(connection, address_text(peer), session);
+        if (connection >= 0) {
+            start(connection, address_text(peer), session);
+        }
     }
     end_sessions();
 }
@@ -83,12 +89,15 @@ void Listener::start(int socket, const std::string& peer, const Session& session
     if (child == 0) {
         release_child_signal();
         socket_.close();
-        session(socket, {note.get(), note_bytes});
+        session(socket, {note.get(), kNoteBytes});
         std::_Exit(EXIT_SUCCESS);
     }
-    if (child < 0)
+    if (child < 0) {
         std::fprintf(stderr, "s80-uw-imapd: no process for a connection: %s\n", std::strerror(errno));
-    if (child > 0) sessions_.emplace(child, Child{peer, note});
+    }
+    if (child > 0) {
+        sessions_.emplace(child, Child{peer, note});
+    }
     close(socket);
 }
 
@@ -96,7 +105,9 @@ void Listener::reap() {
     int status = 0;
     for (pid_t child = 0; (child = waitpid(-1, &status, WNOHANG)) > 0;) {
         const auto ended = sessions_.extract(child);
-        if (ended.empty() || !WIFSIGNALED(status)) continue;
+        if (ended.empty() || !WIFSIGNALED(status)) {
+            continue;
+        }
         const char* const whom = ended.mapped().note.get();
         std::fprintf(stderr, "s80-uw-imapd: signal %d (%s) ended the session of %s, from %s\n",
                      WTERMSIG(status), strsignal(WTERMSIG(status)),
@@ -106,14 +117,20 @@ void Listener::reap() {
 
 void Listener::end_sessions() {
     socket_.close();
-    for (const auto& [child, whom] : sessions_) kill(child, SIGTERM);
+    for (const auto& [child, whom] : sessions_) {
+        kill(child, SIGTERM);
+    }
     sigset_t child_signal;
     sigemptyset(&child_signal);
     sigaddset(&child_signal, SIGCHLD);
-    const timespec patience = {patience_s, 0};
+    const timespec patience = {kPatienceS, 0};
     for (reap(); !sessions_.empty(); reap()) {
-        if (sigtimedwait(&child_signal, nullptr, &patience) > 0 || errno != EAGAIN) continue;
-        for (const auto& [child, whom] : sessions_) kill(child, SIGKILL);
+        if (sigtimedwait(&child_signal, nullptr, &patience) > 0 || errno != EAGAIN) {
+            continue;
+        }
+        for (const auto& [child, whom] : sessions_) {
+            kill(child, SIGKILL);
+        }
     }
 }
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "mail_store.hpp"
+#include "mail_store.h"
 
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "c_client.hpp"
+#include "c_client.h"
 
 namespace s80::uw {
 
 namespace {
 
-constexpr const char* host = "mail.s80.example";
+constexpr const char* kHost = "mail.s80.example";
 
 char* text(const std::string& value) {
     return const_cast<char*>(value.c_str());  // c-client's parameters are not const
@@ -30,7 +30,9 @@ void* hold_no_alarms(int, void* data) {
 std::string file_of(const std::string& mailbox) {
     char path[MAILTMPLEN];
     const char* found = mailboxfile(path, text(mailbox));
-    if (found == nullptr) return {};
+    if (found == nullptr) {
+        return {};
+    }
     return *found == '\0' ? sysinbox() : found;
 }
 
@@ -41,7 +43,7 @@ void begin_mail(const std::string& user, const std::string& home) {
     mail_link(&unixdriver);
     mail_link(&dummydriver);  // empty files, and directories
     // Neither DNS nor the password file is asked for anything.
-    set(SET_LOCALHOST, host);
+    set(SET_LOCALHOST, kHost);
     set(SET_DISABLEAUTOSHAREDNS, VOIDT);
     env_init(text(user), text(home + "/mail"));
     set(SET_SYSINBOX, (home + "/inbox").c_str());
@@ -51,9 +53,9 @@ void begin_mail(const std::string& user, const std::string& home) {
 
 void check_mailbox_name(const std::string& name) {
     const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20; };
-    constexpr std::string_view special = "/~#{";
-    constexpr std::size_t longest = 200;  // c-client's buffers hold the home and this
-    if (name.empty() || name.size() > longest || special.find(name.front()) != std::string_view::npos ||
+    constexpr std::string_view kSpecial = "/~#{";
+    constexpr std::size_t kLongest = 200;  // c-client's buffers hold the home and this
+    if (name.empty() || name.size() > kLongest || kSpecial.find(name.front()) != std::string_view::npos ||
         name.find("..") != std::string::npos || name.find("//") != std::string::npos ||
         std::any_of(name.begin(), name.end(), control)) {
         throw Refused("Not allowed as a mailbox name");
@@ -61,8 +63,12 @@ void check_mailbox_name(const std::string& name) {
 }
 
 std::vector<Listed> list_mailboxes(const std::string& reference, const std::string& pattern) {
-    if (!reference.empty()) check_mailbox_name(reference);
-    if (!pattern.empty()) check_mailbox_name(pattern);
+    if (!reference.empty()) {
+        check_mailbox_name(reference);
+    }
+    if (!pattern.empty()) {
+        check_mailbox_name(pattern);
+    }
     events().listed.clear();
     mail_list(nullptr, text(reference), text(pattern));
     return std::move(events().listed);
@@ -78,13 +84,17 @@ void create_mailbox(const std::string& name) {
 
 void delete_mailbox(const std::string& name) {
     check_mailbox_name(name);
-    if (!mail_delete(nullptr, text(name))) throw Refused(events().take_error("DELETE failed"));
+    if (!mail_delete(nullptr, text(name))) {
+        throw Refused(events().take_error("DELETE failed"));
+    }
 }
 
 void rename_mailbox(const std::string& from, const std::string& to) {
     check_mailbox_name(from);
     check_mailbox_name(to);
-    if (!mail_rename(nullptr, text(from), text(to))) throw Refused(events().take_error("RENAME failed"));
+    if (!mail_rename(nullptr, text(from), text(to))) {
+        throw Refused(events().take_error("RENAME failed"));
+    }
 }
 
 void append_message(const std::string& mailbox, const std::string& flags, const std::string& date,
@@ -101,10 +111,10 @@ void append_message(const std::string& mailbox, const std::string& flags, const 
 /// A writer holds the same lock as a session that has the mailbox selected, without its process number in the
 /// lock file; a SELECT that meets it would be given the mailbox read-only.
 void await_writers(const std::string& mailbox) {
-    constexpr useconds_t moment_us = 2000;
-    constexpr int most = 5000;
+    constexpr useconds_t kMomentUs = 2000;
+    constexpr int kMost = 5000;
     const std::string file = file_of(mailbox);
-    for (int moments = 0; moments < most && !file.empty(); ++moments) {
+    for (int moments = 0; moments < kMost && !file.empty(); ++moments) {
         char lock[MAILTMPLEN];
         long holder = 0;
         const int fd = lockname(lock, text(file), LOCK_EX | LOCK_NB, &holder);
@@ -113,8 +123,10 @@ void await_writers(const std::string& mailbox) {
             close(fd);
             return;
         }
-        if (holder != 0 || access(file.c_str(), F_OK) != 0) return;
-        usleep(moment_us);
+        if (holder != 0 || access(file.c_str(), F_OK) != 0) {
+            return;
+        }
+        usleep(kMomentUs);
     }
 }
 

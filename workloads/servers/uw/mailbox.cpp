@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "mailbox.hpp"
+#include "mailbox.h"
 
-#include "byte_stream.hpp"
-#include "c_client.hpp"
-#include "callbacks.hpp"
-#include "mail_store.hpp"
-#include "nesting.hpp"
+#include "byte_stream.h"
+#include "c_client.h"
+#include "callbacks.h"
+#include "mail_store.h"
+#include "nesting.h"
 
 namespace s80::uw {
 
@@ -41,14 +41,20 @@ private:
 
 Mailbox::Mailbox(const std::string& name, bool read_only) {
     check_mailbox_name(name);
-    constexpr int attempts = 3;  // a writer may come between the look and the open
-    for (int attempt = 0; attempt < attempts; ++attempt) {
-        if (!read_only) await_writers(name);
+    constexpr int kAttempts = 3;  // a writer may come between the look and the open
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+        if (!read_only) {
+            await_writers(name);
+        }
         events().error.clear();
         stream_ = mail_open(nullptr, text_of(name), read_only ? OP_READONLY : 0);
-        if (stream_ == nullptr) throw Refused(events().take_error("SELECT failed"));
+        if (stream_ == nullptr) {
+            throw Refused(events().take_error("SELECT failed"));
+        }
         // An empty file is c-client's dummy driver's, which never finds new mail in it.
-        if (read_only || !stream_->rdonly || attempt + 1 == attempts) break;
+        if (read_only || !stream_->rdonly || attempt + 1 == kAttempts) {
+            break;
+        }
         stream_ = mail_close_full(stream_, 0);
     }
     events().selected = stream_;
@@ -87,7 +93,9 @@ bool Mailbox::keeps_keywords() const {
 
 unsigned long Mailbox::first_unseen() const {
     for (unsigned long message = 1; message <= stream_->nmsgs; ++message) {
-        if (!mail_elt(stream_, message)->seen) return message;
+        if (!mail_elt(stream_, message)->seen) {
+            return message;
+        }
     }
     return 0;
 }
@@ -95,7 +103,9 @@ unsigned long Mailbox::first_unseen() const {
 std::vector<std::string> Mailbox::keywords() const {
     std::vector<std::string> names;
     for (const char* name : stream_->user_flags) {
-        if (name != nullptr) names.emplace_back(name);
+        if (name != nullptr) {
+            names.emplace_back(name);
+        }
     }
     return names;
 }
@@ -109,7 +119,9 @@ std::vector<unsigned long> Mailbox::messages(std::string_view set, bool by_uid) 
     }
     std::vector<unsigned long> numbers;
     for (unsigned long message = 1; message <= stream_->nmsgs; ++message) {
-        if (mail_elt(stream_, message)->sequence) numbers.push_back(message);
+        if (mail_elt(stream_, message)->sequence) {
+            numbers.push_back(message);
+        }
     }
     return numbers;
 }
@@ -131,7 +143,9 @@ std::string Mailbox::flags(unsigned long message) const {
     const MESSAGECACHE& state = *mail_elt(stream_, message);
     std::string names;
     const auto add = [&](bool there, const char* name) {
-        if (there) names.append(names.empty() ? "" : " ").append(name);
+        if (there) {
+            names.append(names.empty() ? "" : " ").append(name);
+        }
     };
     add(state.recent, "\\Recent");
     add(state.seen, "\\Seen");
@@ -174,7 +188,9 @@ std::string_view Mailbox::whole(unsigned long message) {
 }
 
 void Mailbox::see(unsigned long message) {
-    if (stream_->rdonly || mail_elt(stream_, message)->seen) return;
+    if (stream_->rdonly || mail_elt(stream_, message)->seen) {
+        return;
+    }
     const std::string number = std::to_string(message), seen = "\\Seen";
     mail_flag(stream_, text_of(number), text_of(seen), ST_SET);
 }
@@ -184,9 +200,9 @@ std::vector<unsigned long> Mailbox::nested_too_deeply(bool bodies) {
     for (unsigned long message = 1; message <= stream_->nmsgs; ++message) {
         const MESSAGECACHE& state = *mail_elt(stream_, message);
         // Most headers are too short for so many levels, so they are not read.
-        if ((state.cclientPrivate.msg.header.text.size > deepest_comment &&
+        if ((state.cclientPrivate.msg.header.text.size > kDeepestComment &&
              nests_too_deeply(header(message))) ||
-            (bodies && size(message) > deepest_comment && nests_too_deeply(text(message)))) {
+            (bodies && size(message) > kDeepestComment && nests_too_deeply(text(message)))) {
             found.push_back(message);
         }
     }
@@ -195,23 +211,31 @@ std::vector<unsigned long> Mailbox::nested_too_deeply(bool bodies) {
 
 void Mailbox::change_flags(std::string_view set, bool by_uid, FlagChange how,
                            const std::vector<std::string>& flags) {
-    if (stream_->rdonly) throw Refused("The mailbox is read-only");
+    if (stream_->rdonly) {
+        throw Refused("The mailbox is read-only");
+    }
     const std::string messages(set);
     std::string list;
-    for (const std::string& flag : flags) list.append(list.empty() ? "(" : " ").append(flag);
+    for (const std::string& flag : flags) {
+        list.append(list.empty() ? "(" : " ").append(flag);
+    }
     list += list.empty() ? "()" : ")";
     const long uid = by_uid ? ST_UID : 0;
     events().error.clear();
     if (how == FlagChange::set) {
         std::string all = "(\\Answered \\Flagged \\Deleted \\Draft \\Seen";
-        for (const std::string& keyword : keywords()) all.append(" ").append(keyword);
+        for (const std::string& keyword : keywords()) {
+            all.append(" ").append(keyword);
+        }
         all += ")";
         mail_flag(stream_, text_of(messages), text_of(all), uid);
     }
     if (!flags.empty()) {
         mail_flag(stream_, text_of(messages), text_of(list), how == FlagChange::remove ? uid : uid | ST_SET);
     }
-    if (!events().error.empty()) throw Refused(events().take_error(""));
+    if (!events().error.empty()) {
+        throw Refused(events().take_error(""));
+    }
 }
 
 void Mailbox::copy(std::string_view set, bool by_uid, const std::string& to) {
@@ -224,12 +248,16 @@ void Mailbox::copy(std::string_view set, bool by_uid, const std::string& to) {
 }
 
 void Mailbox::expunge() {
-    if (stream_->rdonly) throw Refused("The mailbox is read-only");
+    if (stream_->rdonly) {
+        throw Refused("The mailbox is read-only");
+    }
     mail_expunge_full(stream_, nullptr, 0);
 }
 
 void Mailbox::ping() {
-    if (mail_ping(stream_)) return;
+    if (mail_ping(stream_)) {
+        return;
+    }
     throw Farewell("The mailbox is lost: " + events().take_error("no reason known"));
 }
 

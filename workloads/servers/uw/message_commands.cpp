@@ -3,20 +3,22 @@
 #include <algorithm>
 #include <vector>
 
-#include "callbacks.hpp"
-#include "fetch_items.hpp"
-#include "mail_store.hpp"
-#include "nesting.hpp"
-#include "replies.hpp"
-#include "search.hpp"
-#include "session.hpp"
+#include "callbacks.h"
+#include "fetch_items.h"
+#include "mail_store.h"
+#include "nesting.h"
+#include "replies.h"
+#include "search.h"
+#include "session.h"
 
 namespace s80::uw {
 
 namespace {
 
 std::string_view cut(std::string_view bytes, const FetchItem& item) {
-    if (!item.part) return bytes;
+    if (!item.part) {
+        return bytes;
+    }
     return bytes.substr(std::min<std::size_t>(item.part->first, bytes.size()), item.part->count);
 }
 
@@ -46,7 +48,9 @@ void Session::check(Parser& parser) {
 
 void Session::close(Parser& parser) {
     parser.end();
-    if (!mailbox_->read_only()) mailbox_->expunge_at_close();
+    if (!mailbox_->read_only()) {
+        mailbox_->expunge_at_close();
+    }
     deselect();
 }
 
@@ -70,10 +74,14 @@ void Session::fetch(Parser& parser) {
     const bool sees =
         std::any_of(items.begin(), items.end(), [](const FetchItem& item) { return item.sets_seen; });
     for (const unsigned long message : mailbox_->messages(set, by_uid_)) {
-        if (sees) mailbox_->see(message);
+        if (sees) {
+            mailbox_->see(message);
+        }
         stream_.write("* " + std::to_string(message) + " FETCH (");
         for (std::size_t i = 0; i < items.size(); ++i) {
-            if (i > 0) stream_.write(" ");
+            if (i > 0) {
+                stream_.write(" ");
+            }
             write_item(stream_, *mailbox_, message, items[i]);
         }
         stream_.write(")\r\n");
@@ -91,7 +99,9 @@ void Session::store(Parser& parser) {
         how = FlagChange::remove;
     }
     const std::string name = parser.keyword();
-    if (name != "FLAGS" && name != "FLAGS.SILENT") throw BadSyntax("Unknown STORE item " + name);
+    if (name != "FLAGS" && name != "FLAGS.SILENT") {
+        throw BadSyntax("Unknown STORE item " + name);
+    }
     parser.space();
     const std::vector<std::string> flags = parser.flags();
     parser.end();
@@ -102,7 +112,9 @@ void Session::store(Parser& parser) {
     std::erase_if(changed, [&](unsigned long message) {
         return std::binary_search(messages.begin(), messages.end(), message);
     });
-    if (name == "FLAGS") changed.insert(changed.end(), messages.begin(), messages.end());
+    if (name == "FLAGS") {
+        changed.insert(changed.end(), messages.begin(), messages.end());
+    }
 }
 
 void Session::copy(Parser& parser) {
@@ -120,10 +132,12 @@ void Session::search(Parser& parser) {
     for (const unsigned long number : found.left_out) {
         untagged("NO Message " + std::to_string(number) +
                  " is not searched: comments in its header are nested " + "more than " +
-                 std::to_string(deepest_comment) + " levels deep");
+                 std::to_string(kDeepestComment) + " levels deep");
     }
     std::string text = "SEARCH";
-    for (const unsigned long number : found.messages) text += " " + std::to_string(number);
+    for (const unsigned long number : found.messages) {
+        text += " " + std::to_string(number);
+    }
     untagged(text);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "nesting.hpp"
+#include "nesting.h"
 
 namespace s80::uw {
 
@@ -9,16 +9,24 @@ bool nests_too_deeply(std::string_view text) {
         const char next = i + 1 < text.size() ? text[i + 1] : '\0';
         switch (text[i]) {
             case '(':
-                if (++depth > deepest_comment) return true;
+                if (++depth > kDeepestComment) {
+                    return true;
+                }
                 break;
             case ')':
-                if (depth > 0) --depth;
+                if (depth > 0) {
+                    --depth;
+                }
                 break;
             case '\\':  // an escaped ')' does not end a comment; an escaped '(' is counted to be safe
-                if (next == ')' || next == '\\') ++i;
+                if (next == ')' || next == '\\') {
+                    ++i;
+                }
                 break;
             case '\n':
-                if (next != ' ' && next != '\t') depth = 0;
+                if (next != ' ' && next != '\t') {
+                    depth = 0;
+                }
                 break;
             default: break;
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "parser.hpp"
+#include "parser.h"
 
 #include <algorithm>
 #include <charconv>
@@ -8,11 +8,11 @@ namespace s80::uw {
 
 namespace {
 
-constexpr std::string_view never_in_atoms = "(){%*\"\\";
+constexpr std::string_view kNeverInAtoms = "(){%*\"\\";
 
 bool in_atom(char c) {
     const auto byte = static_cast<unsigned char>(c);
-    return byte > 0x20 && byte < 0x7f && never_in_atoms.find(c) == std::string_view::npos;
+    return byte > 0x20 && byte < 0x7f && kNeverInAtoms.find(c) == std::string_view::npos;
 }
 
 bool is_digit(char c) {
@@ -35,31 +35,43 @@ bool is_range(std::string_view text) {
 std::string upper(std::string_view text) {
     std::string capitals(text);
     for (char& c : capitals) {
-        if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+        if (c >= 'a' && c <= 'z') {
+            c = static_cast<char>(c - 'a' + 'A');
+        }
     }
     return capitals;
 }
 
 bool Parser::take(char wanted) {
-    if (at_end() || text_[at_] != wanted) return false;
+    if (at_end() || text_[at_] != wanted) {
+        return false;
+    }
     ++at_;
     return true;
 }
 
 void Parser::expect(char wanted) {
-    if (take(wanted)) return;
+    if (take(wanted)) {
+        return;
+    }
     throw BadSyntax(wanted == ' ' ? std::string("Missing argument") : std::string("Missing ") + wanted);
 }
 
 void Parser::end() const {
-    if (!at_end()) throw BadSyntax("Too much at the end of the command");
+    if (!at_end()) {
+        throw BadSyntax("Too much at the end of the command");
+    }
 }
 
 template <typename Allowed>
 std::string_view Parser::run(Allowed allowed, const char* what) {
     const std::size_t begin = at_;
-    while (!at_end() && allowed(text_[at_])) ++at_;
-    if (at_ == begin) throw BadSyntax(std::string("Missing ") + what);
+    while (!at_end() && allowed(text_[at_])) {
+        ++at_;
+    }
+    if (at_ == begin) {
+        throw BadSyntax(std::string("Missing ") + what);
+    }
     return text_.substr(begin, at_ - begin);
 }
 
@@ -72,18 +84,26 @@ std::string_view Parser::atom() {
 }
 
 std::string Parser::astring() {
-    if (peek() == '"' || peek() == '{') return string();
+    if (peek() == '"' || peek() == '{') {
+        return string();
+    }
     return std::string(run(in_atom, "name"));
 }
 
 std::string Parser::string() {
-    if (peek() == '"') return quoted();
-    if (peek() == '{') return literal();
+    if (peek() == '"') {
+        return quoted();
+    }
+    if (peek() == '{') {
+        return literal();
+    }
     throw BadSyntax("Missing string");
 }
 
 std::string Parser::pattern() {
-    if (peek() == '"' || peek() == '{') return string();
+    if (peek() == '"' || peek() == '{') {
+        return string();
+    }
     return std::string(run([](char c) { return in_atom(c) || c == '%' || c == '*'; }, "pattern"));
 }
 
@@ -94,7 +114,9 @@ std::string Parser::quoted() {
             ++at_;
             return value;
         }
-        if (text_[at_] == '\\' && ++at_ == text_.size()) break;
+        if (text_[at_] == '\\' && ++at_ == text_.size()) {
+            break;
+        }
         value += text_[at_];
     }
     throw BadSyntax("A quoted string does not end");
@@ -104,10 +126,14 @@ std::string Parser::literal() {
     ++at_;
     const unsigned long size = number();
     expect('}');
-    if (size > text_.size() - at_) throw BadSyntax("A literal is not at the end of its line");
+    if (size > text_.size() - at_) {
+        throw BadSyntax("A literal is not at the end of its line");
+    }
     const std::string_view value = text_.substr(at_, size);
     at_ += size;
-    if (value.find('\0') != std::string_view::npos) throw BadSyntax("A literal contains a zero byte");
+    if (value.find('\0') != std::string_view::npos) {
+        throw BadSyntax("A literal contains a zero byte");
+    }
     return std::string(value);
 }
 
@@ -117,8 +143,12 @@ std::string_view Parser::sequence() {
     std::string_view rest = set;
     for (;;) {
         const std::size_t comma = rest.find(',');
-        if (!is_range(rest.substr(0, comma))) throw BadSyntax("Bad message numbers");
-        if (comma == std::string_view::npos) return set;
+        if (!is_range(rest.substr(0, comma))) {
+            throw BadSyntax("Bad message numbers");
+        }
+        if (comma == std::string_view::npos) {
+            return set;
+        }
         rest.remove_prefix(comma + 1);
     }
 }
@@ -136,11 +166,15 @@ std::vector<std::string> Parser::flags() {
     std::vector<std::string> found;
     const bool list = take('(');
     while (!(list && take(')'))) {
-        if (!found.empty()) space();
+        if (!found.empty()) {
+            space();
+        }
         std::string flag = take('\\') ? "\\" : "";
         flag += atom();
         found.push_back(std::move(flag));
-        if (!list && at_end()) break;
+        if (!list && at_end()) {
+            break;
+        }
     }
     return found;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "replies.hpp"
+#include "replies.h"
 
 #include <algorithm>
 
@@ -12,7 +12,9 @@ std::string as_string(std::string_view text) {
     }
     std::string quoted = "\"";
     for (const char c : text) {
-        if (c == '"' || c == '\\') quoted += '\\';
+        if (c == '"' || c == '\\') {
+            quoted += '\\';
+        }
         quoted += c;
     }
     return quoted + '"';

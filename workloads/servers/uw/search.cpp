@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "search.hpp"
+#include "search.h"
 
 #include <charconv>
 #include <iterator>
 #include <map>
 #include <utility>
 
-#include "c_client.hpp"
-#include "callbacks.hpp"
-#include "mail_store.hpp"
+#include "c_client.h"
+#include "callbacks.h"
+#include "mail_store.h"
 
 namespace s80::uw {
 
 namespace {
 
-constexpr int deepest = 50;  // brackets, NOTs and ORs in each other
+constexpr int kDeepest = 50;  // brackets, NOTs and ORs in each other
 
 using Keys = search_program;  // c-client's own name for it is a macro
 
@@ -68,7 +68,9 @@ const std::map<std::string_view, unsigned short Keys::*>& date_keys() {
 unsigned short parse_date(const std::string& text) {
     MESSAGECACHE moment = {};
     std::string copy = text;
-    if (!mail_parse_date(&moment, reinterpret_cast<unsigned char*>(copy.data()))) throw BadSyntax("Bad date");
+    if (!mail_parse_date(&moment, reinterpret_cast<unsigned char*>(copy.data()))) {
+        throw BadSyntax("Bad date");
+    }
     return mail_shortdate(moment.year, moment.month, moment.day);
 }
 
@@ -80,13 +82,17 @@ SEARCHSET* parse_set(std::string_view text, unsigned long last) {
         text.remove_prefix(std::min(range.size() + 1, text.size()));
         const auto value = [&](std::string_view number) {
             unsigned long parsed = last;
-            if (number != "*") std::from_chars(number.data(), number.data() + number.size(), parsed);
+            if (number != "*") {
+                std::from_chars(number.data(), number.data() + number.size(), parsed);
+            }
             return parsed;
         };
         *end = mail_newsearchset();
         const std::size_t colon = range.find(':');
         (*end)->first = value(range.substr(0, colon));
-        if (colon != std::string_view::npos) (*end)->last = value(range.substr(colon + 1));
+        if (colon != std::string_view::npos) {
+            (*end)->last = value(range.substr(colon + 1));
+        }
         end = &(*end)->next;
     }
     return set;
@@ -109,7 +115,9 @@ std::string all_but(const std::vector<unsigned long>& left_out, unsigned long co
         }
         first = end + 1;
     };
-    for (const unsigned long message : left_out) add(message);
+    for (const unsigned long message : left_out) {
+        add(message);
+    }
     add(count + 1);
     return set;
 }
@@ -129,7 +137,9 @@ public:
     Reader(Parser& parser, const Mailbox& mailbox) : parser_(parser), mailbox_(mailbox) {}
 
     void key(Keys& program, int depth = 0) {
-        if (depth > deepest) throw BadSyntax("Too many search keys in each other");
+        if (depth > kDeepest) {
+            throw BadSyntax("Too many search keys in each other");
+        }
         const char next = parser_.peek();
         if (parser_.take('(')) {
             group(program, depth);
@@ -209,7 +219,9 @@ private:
     void set(Keys& program, std::string_view text, bool by_uid) {
         Keys* into = &program;
         // A second set restricts the first.
-        if (into->msgno != nullptr || into->uid != nullptr) into = &negated(negated(program));
+        if (into->msgno != nullptr || into->uid != nullptr) {
+            into = &negated(negated(program));
+        }
         if (by_uid) {
             into->uid = parse_set(text, mailbox_.uid_next() - 1);
         } else {
@@ -244,10 +256,14 @@ Found search(Mailbox& mailbox, Parser& parser, bool by_uid) {
     } while (parser.take(' '));
     parser.end();
     Found found;
-    if (reader.parses_headers()) found.left_out = mailbox.nested_too_deeply(reader.parses_bodies());
+    if (reader.parses_headers()) {
+        found.left_out = mailbox.nested_too_deeply(reader.parses_bodies());
+    }
     if (!found.left_out.empty()) {
         const std::string rest = all_but(found.left_out, mailbox.count());
-        if (rest.empty()) return found;
+        if (rest.empty()) {
+            return found;
+        }
         restrict(program, rest, mailbox.count());
     }
     events().searched.clear();

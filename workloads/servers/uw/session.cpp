@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "session.hpp"
+#include "session.h"
 
 #include <algorithm>
 #include <array>
 #include <ctime>
 #include <vector>
 
-#include "callbacks.hpp"
-#include "mail_store.hpp"
-#include "replies.hpp"
+#include "callbacks.h"
+#include "mail_store.h"
+#include "replies.h"
 
 namespace s80::uw {
 
 namespace {
 
-constexpr std::string_view capabilities = "CAPABILITY IMAP4rev1";
-constexpr long checkpoint_every_s = 5 * 60;  // as UW's imapd
+constexpr std::string_view kCapability = "CAPABILITY IMAP4rev1";
+constexpr long kCheckpointEveryS = 5 * 60;  // as UW's imapd
 
 long now_s() {
     timespec now = {};
@@ -26,7 +26,7 @@ long now_s() {
 }  // namespace
 
 const Session::Command* Session::find(std::string_view name) {
-    static constexpr std::array<Command, 19> commands = {{
+    static constexpr std::array<Command, 19> kEntries = {{
         {"CAPABILITY", State::greeted, &Session::capability},
         {"NOOP", State::greeted, &Session::noop},
         {"LOGOUT", State::greeted, &Session::logout},
@@ -47,15 +47,17 @@ const Session::Command* Session::find(std::string_view name) {
         {"SEARCH", State::selected, &Session::search},
         {"UID", State::selected, &Session::uid},
     }};
-    for (const Command& command : commands) {
-        if (command.name == name) return &command;
+    for (const Command& command : kEntries) {
+        if (command.name == name) {
+            return &command;
+        }
     }
     return nullptr;
 }
 
 void Session::run() {
     try {
-        untagged("OK [" + std::string(capabilities) + "] s80-uw-imapd on c-client");
+        untagged("OK [" + std::string(kCapability) + "] s80-uw-imapd on c-client");
         stream_.flush();
         std::string text;
         while (state_ != State::logged_out) {
@@ -83,7 +85,9 @@ void Session::answer(std::string_view text) {
     } catch (const BadSyntax& error) {
         stream_.write(std::string(tag) + " BAD " + as_text(error.what()) + "\r\n");
     } catch (const Refused& error) {
-        if (mailbox_) tell_changes();
+        if (mailbox_) {
+            tell_changes();
+        }
         stream_.write(std::string(tag) + " NO " + as_text(error.what()) + "\r\n");
     }
 }
@@ -92,7 +96,9 @@ void Session::dispatch(std::string_view tag, Parser& parser) {
     parser.space();
     const std::string name = parser.keyword();
     const Command* command = find(name);
-    if (command == nullptr) throw BadSyntax("Unknown command " + name);
+    if (command == nullptr) {
+        throw BadSyntax("Unknown command " + name);
+    }
     if (state_ < command->least) {
         throw BadSyntax(command->least == State::selected && state_ == State::logged_in
                             ? "No mailbox is selected"
@@ -101,7 +107,9 @@ void Session::dispatch(std::string_view tag, Parser& parser) {
     by_uid_ = false;
     code_.clear();
     (this->*command->run)(parser);
-    if (mailbox_) tell_changes();
+    if (mailbox_) {
+        tell_changes();
+    }
     stream_.write(std::string(tag) + " OK " + code_ + name + " completed\r\n");
 }
 
@@ -114,7 +122,7 @@ void Session::untagged(std::string_view text) {
 /// Between two commands of the client: new mail, messages that are gone, flags that have changed.
 void Session::tell_changes() {
     mailbox_->ping();
-    if (now_s() - checkpoint_s_ > checkpoint_every_s) {
+    if (now_s() - checkpoint_s_ > kCheckpointEveryS) {
         mailbox_->checkpoint();
         checkpoint_s_ = now_s();
     }
@@ -134,19 +142,25 @@ void Session::tell_changes() {
     std::vector<unsigned long>& flagged = events().flagged;
     std::sort(flagged.begin(), flagged.end());
     flagged.erase(std::unique(flagged.begin(), flagged.end()), flagged.end());
-    for (const unsigned long message : flagged) tell_flags(message);
+    for (const unsigned long message : flagged) {
+        tell_flags(message);
+    }
     flagged.clear();
 }
 
 void Session::tell_flags(unsigned long message) {
     std::string text = std::to_string(message) + " FETCH (FLAGS (" + mailbox_->flags(message) + ")";
-    if (by_uid_) text += " UID " + std::to_string(mailbox_->uid(message));
+    if (by_uid_) {
+        text += " UID " + std::to_string(mailbox_->uid(message));
+    }
     untagged(text + ")");
 }
 
 void Session::deselect() {
     mailbox_.reset();
-    if (state_ == State::selected) state_ = State::logged_in;
+    if (state_ == State::selected) {
+        state_ = State::logged_in;
+    }
 }
 
 void Session::note(const std::string& text) {
@@ -156,7 +170,7 @@ void Session::note(const std::string& text) {
 
 void Session::capability(Parser& parser) {
     parser.end();
-    untagged(capabilities);
+    untagged(kCapability);
 }
 
 void Session::noop(Parser& parser) {
@@ -176,9 +190,13 @@ void Session::login(Parser& parser) {
     parser.space();
     const std::string password = parser.astring();
     parser.end();
-    if (state_ != State::greeted) throw BadSyntax("Already logged in");
+    if (state_ != State::greeted) {
+        throw BadSyntax("Already logged in");
+    }
     const auto home = accounts_.log_in(user, password);
-    if (!home) throw Refused("Wrong user or password");
+    if (!home) {
+        throw Refused("Wrong user or password");
+    }
     note(user_ = user);
     begin_mail(user, *home);
     state_ = State::logged_in;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "signals.hpp"
+#include "signals.h"
 
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -30,14 +30,18 @@ void hold_signals() {
     }
     sigprocmask(SIG_BLOCK, &held, nullptr);
     sigprocmask(SIG_BLOCK, nullptr, &mask_of_waiting);
-    for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR2, SIGCHLD}) sigdelset(&mask_of_waiting, signal);
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR2, SIGCHLD}) {
+        sigdelset(&mask_of_waiting, signal);
+    }
     std::signal(SIGPIPE, SIG_IGN);
     std::signal(SIGCHLD, SIG_DFL);
 }
 
 void end_with_parent(pid_t parent) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != parent) raise(SIGTERM);  // it was quicker
+    if (getppid() != parent) {
+        raise(SIGTERM);  // it was quicker
+    }
 }
 
 const sigset_t& waiting_mask() {
@@ -45,7 +49,9 @@ const sigset_t& waiting_mask() {
 }
 
 const char* farewell() {
-    if (caught == 0) return nullptr;
+    if (caught == 0) {
+        return nullptr;
+    }
     return caught == SIGUSR2 ? "Another session took the mailbox" : "The server is shut down";
 }
 

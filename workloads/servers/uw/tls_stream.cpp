@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "tls_stream.hpp"
+#include "tls_stream.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -12,15 +12,15 @@
 #include <ctime>
 #include <stdexcept>
 
-#include "signals.hpp"
+#include "signals.h"
 
 namespace s80::uw {
 
 namespace {
 
-constexpr time_t silence_s = 30 * 60;  // the least that RFC 3501 allows (5.4)
-constexpr time_t stuck_s = 60;         // in the middle of a record
-constexpr std::size_t record = 16 * 1024;
+constexpr time_t kSilenceS = 30 * 60;  // the least that RFC 3501 allows (5.4)
+constexpr time_t kStuckS = 60;         // in the middle of a record
+constexpr std::size_t kRecord = 16 * 1024;
 
 std::string last_error() {
     const char* reason = ERR_reason_error_string(ERR_get_error());
@@ -50,7 +50,7 @@ TlsContext::TlsContext(const std::string& certificate, const std::string& key) {
 TlsStream::TlsStream(const TlsContext& context, int socket) : socket_(socket), ssl_(SSL_new(context.get())) {
     const int on = 1;
     setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    const timeval stuck = {stuck_s, 0};
+    const timeval stuck = {kStuckS, 0};
     setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &stuck, sizeof stuck);
     setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &stuck, sizeof stuck);
     try {
@@ -71,30 +71,46 @@ TlsStream::~TlsStream() {
 
 std::size_t TlsStream::read(std::span<char> into) {
     for (;;) {
-        if (SSL_pending(ssl_) == 0) wait_for_client();
+        if (SSL_pending(ssl_) == 0) {
+            wait_for_client();
+        }
         ERR_clear_error();
         const int got = SSL_read(ssl_, into.data(), static_cast<int>(into.size()));
-        if (got > 0) return static_cast<std::size_t>(got);
+        if (got > 0) {
+            return static_cast<std::size_t>(got);
+        }
         // Woken up by a record without data, or by half of one.
-        if (SSL_get_error(ssl_, got) != SSL_ERROR_WANT_READ) throw Gone("the client hung up");
+        if (SSL_get_error(ssl_, got) != SSL_ERROR_WANT_READ) {
+            throw Gone("the client hung up");
+        }
     }
 }
 
 void TlsStream::wait_for_client() const {
     pollfd readable = {socket_, POLLIN, 0};
-    const timespec silence = {silence_s, 0};
+    const timespec silence = {kSilenceS, 0};
     for (;;) {
         const int ready = ppoll(&readable, 1, &silence, &waiting_mask());
-        if (const char* why = farewell()) throw Farewell(why);
-        if (ready > 0) return;
-        if (ready == 0) throw Farewell("Silent for too long");
-        if (errno != EINTR) throw Gone("the socket is gone");
+        if (const char* why = farewell()) {
+            throw Farewell(why);
+        }
+        if (ready > 0) {
+            return;
+        }
+        if (ready == 0) {
+            throw Farewell("Silent for too long");
+        }
+        if (errno != EINTR) {
+            throw Gone("the socket is gone");
+        }
     }
 }
 
 void TlsStream::write(std::string_view bytes) {
     collected_ += bytes;
-    if (collected_.size() >= record) flush();
+    if (collected_.size() >= kRecord) {
+        flush();
+    }
 }
 
 void TlsStream::flush() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "content.hpp"
+#include "content.h"
 
 #include <algorithm>
 #include <array>
@@ -10,8 +10,8 @@ namespace s80::webstore {
 namespace {
 
 /// The text repeats itself after so many bytes, a prime: files do not hold the same pages.
-constexpr std::size_t period = 65521;
-constexpr std::size_t line = 80;
+constexpr std::size_t kPeriod = 65521;
+constexpr std::size_t kLine = 80;
 
 constexpr std::uint64_t mixed(std::uint64_t value) {
     value ^= value >> 31;
@@ -23,10 +23,10 @@ constexpr std::uint64_t mixed(std::uint64_t value) {
 
 const std::string& text() {
     static const std::string made = [] {
-        constexpr std::string_view letters = "etaoin shrdlu cmfwyp vbgkqj xz. ,";
+        constexpr std::string_view kLetters = "etaoin shrdlu cmfwyp vbgkqj xz. ,";
         std::string all;
-        for (std::uint64_t i = 1; all.size() < period; ++i) {
-            all += all.size() % line == line - 1 ? '\n' : letters[mixed(i) % letters.size()];
+        for (std::uint64_t i = 1; all.size() < kPeriod; ++i) {
+            all += all.size() % kLine == kLine - 1 ? '\n' : kLetters[mixed(i) % kLetters.size()];
         }
         return all;
     }();
@@ -36,8 +36,8 @@ const std::string& text() {
 }  // namespace
 
 std::size_t File::bytes() const {
-    constexpr std::array<std::size_t, classes> smallest = {100, 1'000, 10'000, 100'000};
-    return one_size != 0 ? one_size : number * smallest[size_class];
+    constexpr std::array<std::size_t, kClasses> kSmallest = {100, 1'000, 10'000, 100'000};
+    return one_size != 0 ? one_size : number * kSmallest[size_class];
 }
 
 std::string File::path() const {
@@ -47,14 +47,14 @@ std::string File::path() const {
 }
 
 Text::Text(const File& file)
-    : place_(mixed((std::uint64_t{file.directory} * classes + file.size_class) * (files_of_class + 1) +
+    : place_(mixed((std::uint64_t{file.directory} * kClasses + file.size_class) * (kFilesOfClass + 1) +
                    file.number + 1)),
       size_(file.bytes()) {}
 
-Text::Text(unsigned user) : place_(mixed(~std::uint64_t{user})), size_(record_bytes) {}
+Text::Text(unsigned user) : place_(mixed(~std::uint64_t{user})), size_(kRecordBytes) {}
 
 std::string_view Text::from(std::size_t at) const {
-    const std::size_t begin = (place_ % period + at) % period;
+    const std::size_t begin = (place_ % kPeriod + at) % kPeriod;
     return std::string_view(text()).substr(begin, size_ - at);
 }
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "content.hpp"
+#include "content.h"
 
 using namespace s80::webstore;
 
@@ -19,13 +19,17 @@ namespace {
 /// So many bytes of a file from `at`, appended.
 bool append(std::string& page, const std::string& path, std::size_t at, std::size_t bytes) {
     const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return false;
+    if (fd < 0) {
+        return false;
+    }
     const std::size_t before = page.size();
     page.resize(before + bytes);
     std::size_t got = 0;
     while (got < bytes) {
         const ssize_t n = pread(fd, &page[before + got], bytes - got, static_cast<off_t>(at + got));
-        if (n <= 0) break;
+        if (n <= 0) {
+            break;
+        }
         got += static_cast<std::size_t>(n);
     }
     close(fd);
@@ -41,7 +45,9 @@ std::size_t bytes_of(const std::string& path) {
 bool put(std::string_view text) {
     while (!text.empty()) {
         const ssize_t n = write(STDOUT_FILENO, text.data(), text.size());
-        if (n <= 0) return false;
+        if (n <= 0) {
+            return false;
+        }
         text.remove_prefix(static_cast<std::size_t>(n));
     }
     return true;
@@ -58,10 +64,10 @@ int main() {
     const bool asked = query != nullptr && store != nullptr &&
                        std::sscanf(query, "%4u.%1u.%1u.%4u%c", &file.directory, &file.size_class,
                                    &file.number, &user, &more) == 4 &&
-                       file.size_class < classes && file.number >= 1;
+                       file.size_class < kClasses && file.number >= 1;
     std::string page = page_begin(user);
     const std::string root = store == nullptr ? "" : std::string(store) + "/";
-    if (!asked || !append(page, root + "records", user * record_bytes, record_bytes) ||
+    if (!asked || !append(page, root + "records", user * kRecordBytes, kRecordBytes) ||
         !append(page, root + file.path(), 0, bytes_of(root + file.path()))) {
         return put("Status: 404 Not Found\r\nContent-Length: 0\r\n\r\n") ? 0 : 1;
     }

@@ -11,13 +11,13 @@
 #include <string>
 #include <string_view>
 
-#include "content.hpp"
+#include "content.h"
 
 using namespace s80::webstore;
 
 namespace {
 
-constexpr const char* usage =
+constexpr const char* kUsage =
     "usage: s80-webstore --root FOLDER --directories N --users N [--document-bytes N]\n";
 
 unsigned count(std::string_view text, unsigned least, unsigned most) {
@@ -48,8 +48,8 @@ std::ofstream create(const std::filesystem::path& path) {
 void build(const std::filesystem::path& root, unsigned directories, unsigned users, unsigned document_bytes) {
     for (unsigned directory = 0; directory < directories; ++directory) {
         std::filesystem::create_directories((root / File{directory, 0, 1}.path()).parent_path());
-        for (unsigned size_class = 0; size_class < classes; ++size_class) {
-            for (unsigned number = 1; number <= files_of_class; ++number) {
+        for (unsigned size_class = 0; size_class < kClasses; ++size_class) {
+            for (unsigned number = 1; number <= kFilesOfClass; ++number) {
                 const File file{directory, size_class, number, document_bytes};
                 std::ofstream out = create(root / file.path());
                 put(out, Text(file));
@@ -57,7 +57,9 @@ void build(const std::filesystem::path& root, unsigned directories, unsigned use
         }
     }
     std::ofstream records = create(root / "records");
-    for (unsigned user = 0; user < users; ++user) put(records, Text(user));
+    for (unsigned user = 0; user < users; ++user) {
+        put(records, Text(user));
+    }
     create(root / "size") << directories << ' ' << users << ' ' << document_bytes << '\n';
 }
 
@@ -70,11 +72,15 @@ int main(int argc, char** argv) {
     for (int i = 1; good && i < argc; i += 2) {
         const auto option = given.find(argv[i]);
         good = option != given.end();
-        if (good) option->second = argv[i + 1];
+        if (good) {
+            option->second = argv[i + 1];
+        }
     }
-    for (const auto& [option, value] : given) good = good && !value.empty();
+    for (const auto& [option, value] : given) {
+        good = good && !value.empty();
+    }
     if (!good) {
-        std::fputs(usage, stderr);
+        std::fputs(kUsage, stderr);
         return 2;
     }
     const std::string root(given["--root"]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "blocks.hpp"
+#include "blocks.h"
 
 #include <numeric>
 #include <utility>
@@ -43,7 +43,9 @@ WalkBlock::WalkBlock(Shape shape)
 std::uint64_t WalkBlock::walk() const {
     const Word* const words = words_.data();
     std::uint64_t sum = 0;
-    for (std::size_t i = 0; i < words_.size(); i += stride_) sum += words[i];
+    for (std::size_t i = 0; i < words_.size(); i += stride_) {
+        sum += words[i];
+    }
     return sum;
 }
 

@@ -6,26 +6,32 @@
 #include <exception>
 #include <string>
 
-#include "forking_server.hpp"
-#include "requests.hpp"
+#include "forking_server.h"
+#include "requests.h"
 
 namespace {
 
-constexpr std::size_t longest_line = 200;
+constexpr std::size_t kLongestLine = 200;
 
 void serve(int socket) {
     s80::probe::Requests requests;
     std::string pending;
-    std::array<char, longest_line> came;
+    std::array<char, kLongestLine> came;
     for (;;) {
         const ssize_t got = read(socket, came.data(), came.size());
-        if (got <= 0) return;
+        if (got <= 0) {
+            return;
+        }
         pending.append(came.data(), static_cast<std::size_t>(got));
         for (std::size_t end; (end = pending.find('\n')) != std::string::npos; pending.erase(0, end + 1)) {
             const std::string reply = requests.answer(std::string_view(pending).substr(0, end));
-            if (!s80::write_whole(socket, reply + "\n")) return;
+            if (!s80::write_whole(socket, reply + "\n")) {
+                return;
+            }
         }
-        if (pending.size() > longest_line) return;
+        if (pending.size() > kLongestLine) {
+            return;
+        }
     }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "requests.hpp"
+#include "requests.h"
 
 #include <algorithm>
 #include <bit>
@@ -12,11 +12,11 @@ namespace s80::probe {
 
 namespace {
 
-constexpr std::size_t least_bytes = 4096;
-constexpr std::size_t most_bytes = std::size_t{64} << 20;
-constexpr std::size_t most_stride = 4096;
-constexpr std::size_t most_times = 1'000'000'000;
-constexpr std::size_t word = sizeof(std::uint32_t);
+constexpr std::size_t kLeastBytes = 4096;
+constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+constexpr std::size_t kMostStride = 4096;
+constexpr std::size_t kMostTimes = 1'000'000'000;
+constexpr std::size_t kWord = sizeof(std::uint32_t);
 
 /// What stands behind the request's name; throws where that is not `count` whole numbers.
 std::vector<std::size_t> numbers(std::string_view line, std::size_t count) {
@@ -25,18 +25,23 @@ std::vector<std::size_t> numbers(std::string_view line, std::size_t count) {
     while (!rest.empty()) {
         std::size_t number = 0;
         const auto [end, error] = std::from_chars(rest.data() + 1, rest.data() + rest.size(), number);
-        if (rest.front() != ' ' || error != std::errc()) break;
+        if (rest.front() != ' ' || error != std::errc()) {
+            break;
+        }
         found.push_back(number);
         rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
     }
-    if (!rest.empty() || found.size() != count)
+    if (!rest.empty() || found.size() != count) {
         throw std::invalid_argument("unknown request: " + std::string(line));
+    }
     return found;
 }
 
 std::size_t times(std::string_view line) {
     const std::size_t count = numbers(line, 1)[0];
-    if (count < 1 || count > most_times) throw std::invalid_argument("a count must be from 1 to 1000000000");
+    if (count < 1 || count > kMostTimes) {
+        throw std::invalid_argument("a count must be from 1 to 1000000000");
+    }
     return count;
 }
 
@@ -54,12 +59,21 @@ std::string Requests::answer(std::string_view line) {
             return open(sizes[0], sizes[1]);
         }
         const std::size_t count = times(line);
-        if (!block_) throw std::invalid_argument("OPEN must come first");
-        if (name == "COPY") return name + " " + std::to_string(block_->copy(count));
-        if (name == "KEEP") return name + " " + std::to_string(pair_->keep(count));
-        if (name != "PASS") throw std::invalid_argument("unknown request: " + std::string(line));
-        if (count % 2 != 0)
+        if (!block_) {
+            throw std::invalid_argument("OPEN must come first");
+        }
+        if (name == "COPY") {
+            return name + " " + std::to_string(block_->copy(count));
+        }
+        if (name == "KEEP") {
+            return name + " " + std::to_string(pair_->keep(count));
+        }
+        if (name != "PASS") {
+            throw std::invalid_argument("unknown request: " + std::string(line));
+        }
+        if (count % 2 != 0) {
             throw std::invalid_argument("the number of turns must be even, because two processes alternate");
+        }
         return name + " " + std::to_string(pair_->pass(count));
     } catch (const std::exception& error) {
         return std::string("ERR ") + error.what();
@@ -67,17 +81,19 @@ std::string Requests::answer(std::string_view line) {
 }
 
 std::string Requests::open(std::size_t bytes, std::size_t stride) {
-    if (!power_within(bytes, least_bytes, most_bytes))
+    if (!power_within(bytes, kLeastBytes, kMostBytes)) {
         throw std::invalid_argument("a working set must be a power of two from 4096 to 67108864 bytes");
-    if (!power_within(stride, word, most_stride) || stride > bytes / 2)
+    }
+    if (!power_within(stride, kWord, kMostStride) || stride > bytes / 2) {
         throw std::invalid_argument(
             "a stride must be a power of two from 4 to 4096 bytes, and at most half of the working set");
-    const Shape shape{bytes, stride / word};
+    }
+    const Shape shape{bytes, stride / kWord};
     block_.reset();
     pair_.reset();
     pair_.emplace(shape);
     block_.emplace(shape);  // last: what is written is not to be a page that the second process shares
-    return "OPEN " + std::to_string(bytes / 2 / word);
+    return "OPEN " + std::to_string(bytes / 2 / kWord);
 }
 
 }  // namespace s80::probe

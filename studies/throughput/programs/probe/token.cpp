@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "token.hpp"
+#include "token.h"
 
 #include <unistd.h>
 
@@ -14,7 +14,9 @@ namespace s80::probe {
 namespace {
 
 void must(bool good, const char* what) {
-    if (!good) throw std::runtime_error(std::string(what) + ": " + std::strerror(errno));
+    if (!good) {
+        throw std::runtime_error(std::string(what) + ": " + std::strerror(errno));
+    }
 }
 
 }  // namespace
@@ -29,7 +31,9 @@ Pipe::~Pipe() {
 }
 
 void Pipe::close_end(std::size_t end) {
-    if (ends_[end] >= 0) close(ends_[end]);
+    if (ends_[end] >= 0) {
+        close(ends_[end]);
+    }
     ends_[end] = -1;
 }
 
@@ -53,7 +57,9 @@ Pair::Pair(Shape shape) : block_(shape) {
     back_.close_reading();
     const WalkBlock own(shape);  // not the parent's, whose pages it would share
     std::uint64_t token = 0;
-    while (there_.take(token)) back_.put(token + own.walk());
+    while (there_.take(token)) {
+        back_.put(token + own.walk());
+    }
     std::_Exit(EXIT_SUCCESS);
 }
 

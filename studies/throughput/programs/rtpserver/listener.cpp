@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "listener.hpp"
+#include "listener.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -18,13 +18,13 @@ namespace s80::rtp {
 namespace {
 
 /// Small stacks are kept for the next thread: of the usual ones the C library keeps five.
-constexpr std::size_t stack_bytes = 64 * 1024;
-constexpr useconds_t pause_us = 10'000;
+constexpr std::size_t kStackBytes = 64 * 1024;
+constexpr useconds_t kPauseUs = 10'000;
 
 void choose_stacks() {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, stack_bytes);
+    pthread_attr_setstacksize(&attributes, kStackBytes);
     pthread_setattr_default_np(&attributes);
     pthread_attr_destroy(&attributes);
 }
@@ -36,7 +36,9 @@ void Listener::serve(const std::function<void(int socket, std::uint64_t number)>
     for (std::uint64_t number = 1;; ++number) {
         const int connection = accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC);
         if (connection < 0) {  // too many are open, or it has gone already
-            if (errno != EINTR && errno != ECONNABORTED) usleep(pause_us);
+            if (errno != EINTR && errno != ECONNABORTED) {
+                usleep(kPauseUs);
+            }
             continue;
         }
         const int on = 1;

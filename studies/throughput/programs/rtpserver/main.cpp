@@ -6,12 +6,12 @@
 #include <string>
 #include <string_view>
 
-#include "listener.hpp"
-#include "session.hpp"
+#include "listener.h"
+#include "session.h"
 
 namespace {
 
-constexpr const char* usage =
+constexpr const char* kUsage =
     "usage: s80-rtp-server --listen IPV4:PORT --root FOLDER --buffers 1|2\n"
     "Streams the media of FOLDER, which s80-media has written. A stream's packets are read from its file by "
     "the\n"
@@ -27,11 +27,13 @@ int main(int argc, char** argv) {
     for (int i = 1; known && i + 1 < argc; i += 2) {
         const auto option = options.find(argv[i]);
         known = option != options.end() && option->second.empty();
-        if (known) option->second = argv[i + 1];
+        if (known) {
+            option->second = argv[i + 1];
+        }
     }
     const std::string buffers = options["--buffers"];
     if (!known || (buffers != "1" && buffers != "2")) {
-        std::fputs(usage, stderr);
+        std::fputs(kUsage, stderr);
         return 2;
     }
     try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "request.hpp"
+#include "request.h"
 
 #include <algorithm>
 #include <cctype>
@@ -12,8 +12,12 @@ namespace s80::rtp {
 namespace {
 
 std::string_view trim(std::string_view text) {
-    while (text.starts_with(' ')) text.remove_prefix(1);
-    while (text.ends_with(' ')) text.remove_suffix(1);
+    while (text.starts_with(' ')) {
+        text.remove_prefix(1);
+    }
+    while (text.ends_with(' ')) {
+        text.remove_suffix(1);
+    }
     return text;
 }
 
@@ -29,13 +33,17 @@ template <typename Number>
 std::optional<Number> number(std::string_view text) {
     Number value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    if (error != std::errc() || end != text.data() + text.size()) {
+        return std::nullopt;
+    }
     return value;
 }
 
 std::optional<std::uint64_t> milliseconds(std::string_view text) {
     const auto seconds = number<double>(text);
-    if (!seconds || !(*seconds >= 0 && *seconds < 1e9)) return std::nullopt;
+    if (!seconds || !(*seconds >= 0 && *seconds < 1e9)) {
+        return std::nullopt;
+    }
     return static_cast<std::uint64_t>(std::llround(*seconds * 1000));
 }
 
@@ -43,7 +51,9 @@ Request parse(std::string_view text) {
     std::string_view line = take(text, "\r\n");
     const std::string_view method = take(line, " ");
     std::string_view url = take(line, " ");
-    if (line != "RTSP/1.0" || method.empty() || url.empty()) return {};
+    if (line != "RTSP/1.0" || method.empty() || url.empty()) {
+        return {};
+    }
     Request request;
     request.method = method;
     take(url, "://");
@@ -68,39 +78,59 @@ std::string Request::header(const std::string& name) const {
 
 std::optional<Request> take_request(std::string& text) {
     const std::size_t end = text.find("\r\n\r\n");
-    if (end == std::string::npos) return std::nullopt;
+    if (end == std::string::npos) {
+        return std::nullopt;
+    }
     Request request = parse(std::string_view(text).substr(0, end));
     text.erase(0, end + 4);
     return request;
 }
 
 std::optional<Range> parse_range(std::string_view text) {
-    if (text.empty()) return Range();
-    if (take(text, "=") != "npt") return std::nullopt;
+    if (text.empty()) {
+        return Range();
+    }
+    if (take(text, "=") != "npt") {
+        return std::nullopt;
+    }
     const auto begin = milliseconds(take(text, "-"));
-    if (!begin) return std::nullopt;
-    if (text.empty()) return Range{*begin, std::nullopt};
+    if (!begin) {
+        return std::nullopt;
+    }
+    if (text.empty()) {
+        return Range{*begin, std::nullopt};
+    }
     const auto end = milliseconds(text);
-    if (!end || *end <= *begin) return std::nullopt;
+    if (!end || *end <= *begin) {
+        return std::nullopt;
+    }
     return Range{*begin, end};
 }
 
 std::optional<std::uint16_t> parse_client_port(std::string_view transport) {
     const std::string_view profile = take(transport, ";");
-    if (profile != "RTP/AVP" && profile != "RTP/AVP/UDP") return std::nullopt;
+    if (profile != "RTP/AVP" && profile != "RTP/AVP/UDP") {
+        return std::nullopt;
+    }
     bool unicast = false;
     std::optional<std::uint16_t> port;
     while (!transport.empty()) {
         std::string_view value = take(transport, ";");
         const std::string_view name = take(value, "=");
-        if (name == "unicast") unicast = true;
-        if (name == "client_port") port = number<std::uint16_t>(take(value, "-"));
+        if (name == "unicast") {
+            unicast = true;
+        }
+        if (name == "client_port") {
+            port = number<std::uint16_t>(take(value, "-"));
+        }
     }
     return unicast && port != 0 ? port : std::nullopt;
 }
 
 std::optional<double> parse_speed(std::string_view text) {
-    if (text.empty()) return 1;
+    if (text.empty()) {
+        return 1;
+    }
     const auto speed = number<double>(text);
     return speed && *speed >= 0.01 && *speed <= 100 ? speed : std::nullopt;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "session.hpp"
+#include "session.h"
 
 #include <arpa/inet.h>
 #include <poll.h>
@@ -18,11 +18,11 @@ namespace s80::rtp {
 
 namespace {
 
-constexpr std::size_t longest_request = 8192;
+constexpr std::size_t kLongestRequest = 8192;
 
-constexpr const char* not_found = "404 Not Found";
-constexpr const char* no_session = "454 Session Not Found";
-constexpr const char* not_now = "455 Method Not Valid in This State";
+constexpr const char* kNotFound = "404 Not Found";
+constexpr const char* kNoSession = "454 Session Not Found";
+constexpr const char* kNotNow = "455 Method Not Valid in This State";
 
 }  // namespace
 
@@ -35,9 +35,15 @@ Session::~Session() {
 
 void Session::run() {
     for (;;) {
-        if (await() && !receive()) return;
-        while (const auto request = take_request(received_)) handle(*request);
-        if (stream_ && stream_->playing() && now_ns() >= stream_->due_ns()) stream_->send_next();
+        if (await() && !receive()) {
+            return;
+        }
+        while (const auto request = take_request(received_)) {
+            handle(*request);
+        }
+        if (stream_ && stream_->playing() && now_ns() >= stream_->due_ns()) {
+            stream_->send_next();
+        }
     }
 }
 
@@ -56,9 +62,11 @@ bool Session::await() const {
 bool Session::receive() {
     char bytes[2048];
     const ssize_t got = recv(socket_, bytes, sizeof bytes, 0);
-    if (got <= 0) return got < 0 && errno == EINTR;
+    if (got <= 0) {
+        return got < 0 && errno == EINTR;
+    }
     received_.append(bytes, static_cast<std::size_t>(got));
-    return received_.size() <= longest_request;
+    return received_.size() <= kLongestRequest;
 }
 
 void Session::handle(const Request& request) {
@@ -81,25 +89,35 @@ void Session::handle(const Request& request) {
 
 void Session::describe(const Request& request) {
     const auto medium = medium_of(request);
-    if (!medium) return reply(request, not_found);
-    const std::string type = std::to_string(media::payload_type);
+    if (!medium) {
+        return reply(request, kNotFound);
+    }
+    const std::string type = std::to_string(media::kPayloadType);
     reply(request, "200 OK", "Content-Type: application/sdp\r\n",
           "v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=" + request.path +
               "\r\nc=IN IP4 0.0.0.0\r\nt=0 0\r\na=range:npt=0-" +
-              seconds_text(packets_of(*medium) * media::packet_ms) + "\r\nm=audio 0 RTP/AVP " + type +
+              seconds_text(packets_of(*medium) * media::kPacketMs) + "\r\nm=audio 0 RTP/AVP " + type +
               "\r\nb=AS:" + std::to_string(medium->rate_kbps) + "\r\na=rtpmap:" + type + " X-S80/" +
-              std::to_string(media::clock_hz) + "\r\na=ptime:" + std::to_string(media::packet_ms) + "\r\n");
+              std::to_string(media::kClockHz) + "\r\na=ptime:" + std::to_string(media::kPacketMs) + "\r\n");
 }
 
 void Session::set_up(const Request& request) {
     const auto medium = medium_of(request);
-    if (!medium) return reply(request, not_found);
-    if (stream_) return reply(request, not_now);
+    if (!medium) {
+        return reply(request, kNotFound);
+    }
+    if (stream_) {
+        return reply(request, kNotNow);
+    }
     const auto port = parse_client_port(request.header("transport"));
-    if (!port) return reply(request, "461 Unsupported Transport");
+    if (!port) {
+        return reply(request, "461 Unsupported Transport");
+    }
     sockaddr_in client = {};
     socklen_t size = sizeof client;
-    if (getpeername(socket_, reinterpret_cast<sockaddr*>(&client), &size) != 0) return;  // it has gone
+    if (getpeername(socket_, reinterpret_cast<sockaddr*>(&client), &size) != 0) {
+        return;  // it has gone
+    }
     client.sin_port = htons(*port);
     stream_.emplace(client, number_);
     medium_ = medium;
@@ -112,27 +130,37 @@ void Session::set_up(const Request& request) {
 }
 
 void Session::play(const Request& request) {
-    if (!about_stream(request)) return;
-    if (stream_->playing()) return reply(request, not_now);
+    if (!about_stream(request)) {
+        return;
+    }
+    if (stream_->playing()) {
+        return reply(request, kNotNow);
+    }
     const auto range = parse_range(request.header("range"));
     const auto speed = parse_speed(request.header("speed"));
-    if (!speed) return reply(request, "451 Parameter Not Understood");
+    if (!speed) {
+        return reply(request, "451 Parameter Not Understood");
+    }
     const std::size_t packets = packets_of(*medium_);
-    const std::size_t first = range ? range->begin_ms / media::packet_ms : packets;
-    const std::size_t end = range && range->end_ms ? *range->end_ms / media::packet_ms : packets;
-    if (first >= end || end > packets) return reply(request, "457 Invalid Range");
+    const std::size_t first = range ? range->begin_ms / media::kPacketMs : packets;
+    const std::size_t end = range && range->end_ms ? *range->end_ms / media::kPacketMs : packets;
+    if (first >= end || end > packets) {
+        return reply(request, "457 Invalid Range");
+    }
     auto source =
         open_source({file_of(*medium_), medium_->packet_bytes(), first, end - first}, settings_.buffers);
     reply(request, "200 OK",
-          "Session: " + std::to_string(number_) + "\r\nRange: npt=" + seconds_text(first * media::packet_ms) +
-              "-" + seconds_text(end * media::packet_ms) + "\r\nSpeed: " + std::to_string(*speed) +
+          "Session: " + std::to_string(number_) + "\r\nRange: npt=" + seconds_text(first * media::kPacketMs) +
+              "-" + seconds_text(end * media::kPacketMs) + "\r\nSpeed: " + std::to_string(*speed) +
               "\r\nRTP-Info: url=" + request.path + ";seq=" + std::to_string(stream_->sequence()) +
               ";rtptime=" + std::to_string(stream_->timestamp()) + "\r\n");
     stream_->play(std::move(source), end - first, *speed);
 }
 
 void Session::tear_down(const Request& request) {
-    if (!about_stream(request)) return;
+    if (!about_stream(request)) {
+        return;
+    }
     stream_.reset();
     reply(request, "200 OK");
 }
@@ -150,7 +178,9 @@ std::size_t Session::packets_of(const media::Medium& medium) const {
 
 bool Session::about_stream(const Request& request) {
     const bool good = stream_ && request.header("session") == std::to_string(number_);
-    if (!good) reply(request, no_session);
+    if (!good) {
+        reply(request, kNoSession);
+    }
     return good;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "source.hpp"
+#include "source.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -28,14 +28,16 @@ public:
           file_(open(part.path.c_str(), O_RDONLY | O_CLOEXEC)),
           at_(part.first * part.packet_bytes),
           end_(at_ + part.count * part.packet_bytes) {
-        if (file_ < 0) fail(std::strerror(errno));
+        if (file_ < 0) {
+            fail(std::strerror(errno));
+        }
     }
     ~Reader() { close(file_); }
     Reader(const Reader&) = delete;
     Reader& operator=(const Reader&) = delete;
 
     std::size_t packet_bytes() const { return part_.packet_bytes; }
-    std::size_t buffer_bytes() const { return packets_a_buffer * part_.packet_bytes; }
+    std::size_t buffer_bytes() const { return kPacketsABuffer * part_.packet_bytes; }
     bool at_end() const { return at_ == end_; }
 
     /// Reads on until the buffer is full or the part is read; how many bytes came.
@@ -43,9 +45,15 @@ public:
         const std::size_t wanted = std::min(buffer.size(), end_ - at_);
         for (std::size_t done = 0; done < wanted;) {
             const ssize_t got = pread(file_, &buffer[done], wanted - done, static_cast<off_t>(at_ + done));
-            if (got == 0) fail("it has become shorter");
-            if (got < 0 && errno != EINTR) fail(std::strerror(errno));
-            if (got > 0) done += static_cast<std::size_t>(got);
+            if (got == 0) {
+                fail("it has become shorter");
+            }
+            if (got < 0 && errno != EINTR) {
+                fail(std::strerror(errno));
+            }
+            if (got > 0) {
+                done += static_cast<std::size_t>(got);
+            }
         }
         at_ += wanted;
         return wanted;
@@ -74,7 +82,9 @@ public:
     explicit SingleBuffered(const Part& part) : reader_(part), buffer_(reader_.buffer_bytes()) {}
 
     std::span<const char> next() override {
-        if (left_.empty()) left_ = std::span(buffer_).first(reader_.fill(buffer_));
+        if (left_.empty()) {
+            left_ = std::span(buffer_).first(reader_.fill(buffer_));
+        }
         return taken(left_, reader_.packet_bytes());
     }
 
@@ -89,7 +99,9 @@ private:
 class DoubleBuffered final : public Source {
 public:
     explicit DoubleBuffered(const Part& part) : reader_(part) {
-        for (Buffer& buffer : buffers_) buffer.bytes.resize(reader_.buffer_bytes());
+        for (Buffer& buffer : buffers_) {
+            buffer.bytes.resize(reader_.buffer_bytes());
+        }
         thread_ = std::thread([this] { read(); });
     }
     ~DoubleBuffered() override {
@@ -103,7 +115,9 @@ public:
             to_fill_.release();
             to_send_.acquire();
             emptied_ = 1 - emptied_;
-            if (error_) std::rethrow_exception(error_);
+            if (error_) {
+                std::rethrow_exception(error_);
+            }
             left_ = std::span(buffers_[emptied_].bytes).first(buffers_[emptied_].filled);
         }
         return taken(left_, reader_.packet_bytes());
@@ -119,7 +133,9 @@ private:
         pthread_setname_np(pthread_self(), "rtp-read");
         for (std::size_t next = 0; !reader_.at_end() && !error_; next = 1 - next) {
             to_fill_.acquire();
-            if (ended_) return;
+            if (ended_) {
+                return;
+            }
             try {
                 buffers_[next].filled = reader_.fill(buffers_[next].bytes);
             } catch (const std::exception&) {
@@ -143,7 +159,9 @@ private:
 }  // namespace
 
 std::unique_ptr<Source> open_source(const Part& part, unsigned buffers) {
-    if (buffers == 1) return std::make_unique<SingleBuffered>(part);
+    if (buffers == 1) {
+        return std::make_unique<SingleBuffered>(part);
+    }
     return std::make_unique<DoubleBuffered>(part);
 }
 

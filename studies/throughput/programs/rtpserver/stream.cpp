@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "stream.hpp"
+#include "stream.h"
 
 #include <arpa/inet.h>
 #include <sys/socket.h>
@@ -12,14 +12,14 @@
 #include <string>
 #include <utility>
 
-#include "medium.hpp"
+#include "medium.h"
 
 namespace s80::rtp {
 
 namespace {
 
-constexpr std::size_t header_bytes = 12;
-constexpr unsigned version_2 = 0x80;  // without padding, extension and contributing sources
+constexpr std::size_t kHeaderBytes = 12;
+constexpr unsigned kVersion2 = 0x80;  // without padding, extension and contributing sources
 
 void put(char* at, std::uint16_t value) {
     value = htons(value);
@@ -46,7 +46,9 @@ Stream::Stream(const sockaddr_in& client, std::uint64_t number)
       timestamp_(static_cast<std::uint32_t>(media::mixed(3 * number + 2))) {
     if (socket_ < 0 || connect(socket_, reinterpret_cast<const sockaddr*>(&client), sizeof client) != 0) {
         const std::string why = std::strerror(errno);
-        if (socket_ >= 0) close(socket_);
+        if (socket_ >= 0) {
+            close(socket_);
+        }
         throw std::runtime_error("cannot open a socket for a stream: " + why);
     }
 }
@@ -65,7 +67,7 @@ std::uint16_t Stream::port() const {
 void Stream::play(std::unique_ptr<Source> source, std::size_t packets, double speed) {
     source_ = std::move(source);
     begin_ns_ = now_ns();
-    interval_ns_ = media::packet_ms * 1e6 / speed;
+    interval_ns_ = media::kPacketMs * 1e6 / speed;
     sent_ = 0;
     left_ = packets;
 }
@@ -76,19 +78,21 @@ std::uint64_t Stream::due_ns() const {
 
 void Stream::send_next() {
     const std::span<const char> payload = source_->next();
-    packet_.resize(header_bytes + payload.size());
-    packet_[0] = static_cast<char>(version_2);
-    packet_[1] = static_cast<char>(media::payload_type);
+    packet_.resize(kHeaderBytes + payload.size());
+    packet_[0] = static_cast<char>(kVersion2);
+    packet_[1] = static_cast<char>(media::kPayloadType);
     put(&packet_[2], sequence_);
     put(&packet_[4], timestamp_);
     put(&packet_[8], identifier_);
-    std::memcpy(&packet_[header_bytes], payload.data(), payload.size());
+    std::memcpy(&packet_[kHeaderBytes], payload.data(), payload.size());
     // A client that has gone, or is too slow, misses packets: that is what RTP over UDP is.
     send(socket_, packet_.data(), packet_.size(), MSG_NOSIGNAL);
     ++sequence_;
-    timestamp_ += media::packet_ticks;
+    timestamp_ += media::kPacketTicks;
     ++sent_;
-    if (--left_ == 0) source_.reset();
+    if (--left_ == 0) {
+        source_.reset();
+    }
 }
 
 }  // namespace s80::rtp

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // COPY: copy a message from the selected mailbox to another one.
-#include "imap/transactions.hpp"
+#include "imap/transactions.h"
 
 namespace s80::loadgen {
 

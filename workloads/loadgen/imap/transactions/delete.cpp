@@ -3,7 +3,7 @@
 // keeps its size. If there is none, any mailbox is deleted except the INBOX and the selected one.
 #include <algorithm>
 
-#include "imap/transactions.hpp"
+#include "imap/transactions.h"
 
 namespace s80::loadgen {
 
@@ -17,7 +17,9 @@ Task run(ImapClient& client) {
     std::vector<std::size_t> candidates = client.mailboxes.movable();
     const auto created = [&](std::size_t box) { return client.mailboxes[box].created; };
     const auto others = std::stable_partition(candidates.begin(), candidates.end(), created);
-    if (others != candidates.begin()) candidates.erase(others, candidates.end());
+    if (others != candidates.begin()) {
+        candidates.erase(others, candidates.end());
+    }
     const std::size_t victim = candidates[client.random.below(candidates.size())];
     co_await client.imap.command("DELETE " + quoted(client.mailboxes[victim].name));
     client.mailboxes.remove(victim);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // MOVE: move a message from the selected mailbox to another one, by the MOVE command or, as in the
 // paper's time, by COPY, STORE and EXPUNGE.
-#include "imap/transactions.hpp"
+#include "imap/transactions.h"
 
 namespace s80::loadgen {
 

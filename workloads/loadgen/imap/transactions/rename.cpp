@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // RENM: rename a mailbox, except the INBOX and the selected one.
-#include "imap/transactions.hpp"
+#include "imap/transactions.h"
 
 namespace s80::loadgen {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // SRCH: search the selected mailbox by subject. The word is from the subject of a message that the client
 // has seen, so the message must be in the result while it exists.
-#include "imap/transactions.hpp"
+#include "imap/transactions.h"
 
 namespace s80::loadgen {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "imap/transactions.hpp"
+#include "imap/transactions.h"
 
 namespace s80::loadgen {
 
@@ -12,8 +12,12 @@ namespace {
 
 /// So many messages, but no further than the last; 0: all there are by then.
 std::string range(unsigned from, unsigned count, unsigned last) {
-    if (count == 0) return "1:*";
-    if (count == 1) return std::to_string(from);
+    if (count == 0) {
+        return "1:*";
+    }
+    if (count == 1) {
+        return std::to_string(from);
+    }
     return std::to_string(from) + ":" + std::to_string(std::min(last, from + count - 1));
 }
 
@@ -24,7 +28,9 @@ bool possible(ImapClient&) {
 Task run(ImapClient& client) {
     co_await client.select(client.random.below(client.mailboxes.size()));
     const unsigned messages = client.imap.messages();
-    if (messages == 0) co_return;
+    if (messages == 0) {
+        co_return;
+    }
     const unsigned chosen = client.random_message();
     const unsigned at_once = std::min(client.world.job.header_fetch, messages);
     unsigned fetched = 0;
@@ -35,7 +41,9 @@ Task run(ImapClient& client) {
                                      " (UID FLAGS BODY.PEEK[HEADER])");
         fetched += client.imap.reply().fetched;
         header += client.imap.reply().captured;
-        if (at_once == 0) break;
+        if (at_once == 0) {
+            break;
+        }
     }
     if (fetched < messages) {
         throw Failure(ErrorKind::missing, "FETCH of the headers of " + client.mailboxes.selected().name +

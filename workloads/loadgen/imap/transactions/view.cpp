@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // VIEW: fetch the entire body of a message.
-#include "imap/transactions.hpp"
+#include "imap/transactions.h"
 
 namespace s80::loadgen {
 
