@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the tree as a whole promises: one version, a docstring for every room, a licence line in every source."""
+"""What the tree as a whole promises: one version, a docstring for each package, a licence line in every source."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from s80lab import __version__
 from s80lab.base import paths
 
 PACKAGE = paths.ROOT / "scripts" / "s80lab"
-ROOMS = sorted(file.parent for file in PACKAGE.rglob("__init__.py"))
+PACKAGES = sorted(file.parent for file in PACKAGE.rglob("__init__.py"))
 FOLDERS = ("configs", "disk-images", "scripts", "src", "studies", "tests", "workloads")
-SUFFIXES = (".py", ".cpp", ".h", ".hpp", ".toml")
+SUFFIXES = (".py", ".cpp", ".h", ".toml")
 
 
 def test_version_is_equal_in_package_citation_and_command() -> None:
@@ -27,9 +27,9 @@ def test_version_is_equal_in_package_citation_and_command() -> None:
     assert said.stdout == f"s80lab {__version__}\n"
 
 
-@pytest.mark.parametrize("room", ROOMS, ids=lambda room: str(room.relative_to(PACKAGE)))
-def test_packages_have_a_docstring(room: Path) -> None:
-    assert len(ast.get_docstring(ast.parse((room / "__init__.py").read_text())) or "") > 40
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: str(package.relative_to(PACKAGE)))
+def test_packages_have_a_docstring(package: Path) -> None:
+    assert len(ast.get_docstring(ast.parse((package / "__init__.py").read_text())) or "") > 40
 
 
 def test_package_root_has_at_most_18_entries() -> None:
