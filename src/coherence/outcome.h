@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The result of one access: who serviced it, in which state, and how long it stalled.
+// The result of one access: who serviced it, in which state, and how long it stalled. Also the only place of
+// the model that knows how the labels of the statistics follow from such results.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -18,7 +19,7 @@ struct Outcome {
     StateClass state = StateClass::none;  ///< of the supplier's copy before the access
     CoreNumber supplier = kNobody;        ///< the core that sent data; nobody: memory did, or none moved
     Bus request = Bus::none;              ///< what the requester asked of the other cores and memory
-    CoreSet had_copies;                   ///< sharers: other cores that had a copy before the request
+    CoreSet had_copies{};                 ///< sharers: other cores that had a copy before the request
     bool after_recall = false;            ///< the home recalled the core's last copy of the line
 
     /// The data came from outside of the core.
@@ -33,8 +34,7 @@ struct Labels {
     Service service = Service::l2;   ///< for which it stalled
 };
 
-/// The only place of the model that knows how the labels follow from an outcome. Without branches, because
-/// the place of an access cannot be predicted.
+/// The labels of an outcome. Without branches, because the place of an access cannot be predicted.
 constexpr Labels labels(const Outcome& outcome) {
     // By place.
     constexpr std::array kService{Service::l2, Service::l2, Service::cache, Service::llc, Service::memory};
@@ -43,6 +43,15 @@ constexpr Labels labels(const Outcome& outcome) {
     const bool supplied = outcome.supplier != kNobody;
     return {supplied ? static_cast<Source>(1 + static_cast<unsigned>(outcome.state)) : kSource[place],
             outcome.upgraded() ? Service::upgrade : kService[place]};
+}
+
+/// Why a processor waits although no place services an access of it. issue: the core's other thread takes
+/// issue slots. order: a conflicting access of another processor has to come first.
+enum class Delay : std::uint8_t { issue, order };
+
+/// The label for which a processor stalled by a delay.
+constexpr Service service(Delay delay) {
+    return delay == Delay::issue ? Service::issue : Service::order;
 }
 
 }  // namespace s80::model

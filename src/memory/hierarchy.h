@@ -121,9 +121,9 @@ public:
     /// The contents of all caches.
     CacheView caches() const { return {cores_, protocol_, sharers_}; }
 
-    /// Counts cycles that a processor lost for a reason other than an access.
-    void lost(unsigned core, Context context, Service service, std::uint64_t cycles) {
-        stats_.stalled(core, context, Kind::ifetch, service, cycles);
+    /// Counts cycles for which a processor waited, but not for the data of an access.
+    void delayed(unsigned core, Context context, Delay delay, std::uint64_t cycles) {
+        stats_.stalled(core, context, Kind::ifetch, service(delay), cycles);
     }
 
     const Machine& machine() const { return machine_; }

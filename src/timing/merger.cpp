@@ -165,8 +165,8 @@ inline std::int64_t TimingMerger::cpi_at(unsigned processor, std::int64_t moment
 void TimingMerger::wait_for_issue(unsigned processor, Context context, std::int64_t parts) {
     std::int64_t& part = part_[processor];
     part += parts;
-    hierarchy_.lost(cursors_[processor].core, context, Service::issue,
-                    static_cast<std::uint64_t>(part / kUnit));
+    hierarchy_.delayed(cursors_[processor].core, context, Delay::issue,
+                       static_cast<std::uint64_t>(part / kUnit));
     part %= kUnit;
 }
 
@@ -405,7 +405,7 @@ void TimingMerger::wait_in_order(Cursor& cursor, Context context, Edge edge, std
     if (!wait.stalls) {
         return;
     }
-    hierarchy_.lost(cursor.core, context, Service::order, static_cast<std::uint64_t>(wait.stall / kUnit));
+    hierarchy_.delayed(cursor.core, context, Delay::order, static_cast<std::uint64_t>(wait.stall / kUnit));
     cursor.quiet(cursor.clock, cursor.clock + wait.stall);
     cursor.clock += wait.stall;
     cursor.conflicts += wait.stall;

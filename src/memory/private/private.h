@@ -95,7 +95,7 @@ protected:
         if ((quiet_ >> quiet_bit(a.kind, block.state) & 1) != 0) [[likely]] {
             outcome.stall = parts_.topology.l2_hit(a.core);
             outcome.place = Place::l2;
-            parts_.stats.stalled(a.core, a.context, a.kind, Service::l2, outcome.stall);
+            parts_.stats.stalled(a.core, a.context, a.kind, kL2Hit.service, outcome.stall);
         } else {
             hit_with_effect(a, block, home, outcome);
         }
@@ -129,6 +129,9 @@ private:
         const Cache* cache;
         Cache::Slot slot;
     };
+
+    /// A constant, because most accesses beyond the L1 are such hits.
+    static constexpr Labels kL2Hit = labels({.place = Place::l2});
 
     static constexpr unsigned quiet_bit(Kind kind, State state) {
         return static_cast<unsigned>(kind) * kMaxStates + state;
