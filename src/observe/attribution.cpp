@@ -96,7 +96,7 @@ void Attribution::beyond_l1(const Outcome& outcome) {
         missed(core, line, in_shadow, request(core, outcome));
     } else if (outcome.upgraded()) {
         Miss miss = request(core, outcome);
-        miss.request = Request::upgrade;
+        miss.traits.request = Request::upgrade;
         stored(core, line);
         sink_(miss);
     }
@@ -118,18 +118,18 @@ void Attribution::lost(unsigned core, Line line, std::uint16_t writes) {
 void Attribution::missed(unsigned core, Line line, bool in_shadow, Miss miss) {
     Taken& taken = taken_[numbers_[line]];
     if (taken.lost.has(core)) {
-        miss.reason = Reason::coherence;
+        miss.traits.reason = Reason::coherence;
         miss.foreign = taken.foreign[core];
-        miss.sharing =
+        miss.traits.sharing =
             ((miss.reads | miss.writes) & miss.foreign) != 0 ? Sharing::true_sharing : Sharing::false_sharing;
         taken.lost.remove(core);
     } else if (!ever_[line].has(core)) {
-        miss.reason = Reason::cold;
+        miss.traits.reason = Reason::cold;
     } else {
-        miss.reason = in_shadow ? Reason::conflict : Reason::capacity;
+        miss.traits.reason = in_shadow ? Reason::conflict : Reason::capacity;
     }
     ever_[line].add(core);
-    if (miss.kind == Kind::store) {
+    if (miss.traits.kind == Kind::store) {
         stored(core, line);
     }
     sink_(miss);
@@ -155,13 +155,13 @@ Miss Attribution::request(unsigned core, const Outcome& outcome) const {
     miss.holders = outcome.had_copies;
     miss.reads = note_->reads;
     miss.writes = note_->writes;
-    miss.core = static_cast<std::uint8_t>(core);
-    miss.processor = static_cast<std::uint8_t>(processor_);
-    miss.kind = event_->kind();
-    miss.source = labels(outcome).source;
-    miss.supplier = outcome.supplier;
-    miss.context = event_->context;
-    miss.size = note_->size;
+    miss.traits.core = static_cast<std::uint8_t>(core);
+    miss.traits.processor = static_cast<std::uint8_t>(processor_);
+    miss.traits.kind = event_->kind();
+    miss.traits.source = labels(outcome).source;
+    miss.traits.supplier = outcome.supplier;
+    miss.traits.context = event_->context;
+    miss.traits.size = note_->size;
     miss.stall = outcome.stall;
     return miss;
 }

@@ -33,6 +33,22 @@ constexpr std::uint64_t granule_bytes(std::uint64_t line_bytes) {
 /// Simulated time of a processor's clock (1/256 cycle since the epoch began) in the epoch that is played.
 std::uint64_t time_ns(const TimingMerger& merger, std::uint64_t clock_hz, std::int64_t clock);
 
+/// What a request was, who made it, and who answered it. A record of the log and a sum of records contain
+/// these bytes without padding.
+struct RequestTraits {
+    std::uint8_t core = 0;
+    std::uint8_t processor = 0;
+    Kind kind = Kind::load;
+    Request request = Request::miss;
+    Source source = Source::memory;
+    std::uint8_t supplier = kNobody;
+    Reason reason = Reason::none;
+    Sharing sharing = Sharing::none;
+    Context context;
+    std::uint8_t size = 0;  ///< bytes
+};
+static_assert(sizeof(RequestTraits) == 10 && alignof(RequestTraits) == 1);
+
 /// One request, in the layout of the log (docs/reference/interfaces/miss-log.md).
 struct Miss {
     std::uint64_t time_ns = 0;   ///< simulated time
@@ -44,16 +60,7 @@ struct Miss {
     std::uint16_t reads = 0;     ///< granules that the core accesses now
     std::uint16_t writes = 0;
     std::uint16_t foreign = 0;  ///< granules that other cores wrote since this core lost the line
-    std::uint8_t core = 0;
-    std::uint8_t processor = 0;
-    Kind kind = Kind::load;
-    Request request = Request::miss;
-    Source source = Source::memory;
-    std::uint8_t supplier = kNobody;
-    Reason reason = Reason::none;
-    Sharing sharing = Sharing::none;
-    Context context;
-    std::uint8_t size = 0;    ///< bytes
+    RequestTraits traits;
     std::uint32_t stall = 0;  ///< cycles
     std::uint32_t zero = 0;
 };

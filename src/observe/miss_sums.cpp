@@ -2,8 +2,8 @@
 #include "observe/miss_sums.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
-#include <cstring>
 #include <limits>
 #include <string>
 
@@ -13,19 +13,27 @@ namespace {
 
 constexpr const char* kPurpose = "the sums of misses";
 
-bool by_memory(const MissSum& sum) {
-    return sum.request == Request::miss && sum.source == Source::memory;
+/// A key without padding: equal keys have equal words.
+using Words = std::array<std::uint64_t, sizeof(MissKey) / sizeof(std::uint64_t)>;
+
+Words words(const MissKey& key) {
+    return std::bit_cast<Words>(key);
+}
+
+bool by_memory(const MissKey& key) {
+    return key.traits.request == Request::miss && key.traits.source == Source::memory;
 }
 
 /// The sum stands for the range of 2^shift bytes around its address.
 void widen(MissSum& sum, unsigned shift) {
-    if (sum.range >= shift) {
+    MissKey& key = sum.key;
+    if (key.range >= shift) {
         return;
     }
-    sum.address = shift == MissSum::kEverything ? 0 : sum.address >> shift << shift;
-    sum.range = static_cast<std::uint8_t>(shift);
-    sum.physical = MissSum::kNoPhysical;
-    sum.size = 0;
+    key.address = shift == MissKey::kEverything ? 0 : key.address >> shift << shift;
+    key.range = static_cast<std::uint8_t>(shift);
+    key.physical = MissKey::kNoPhysical;
+    key.traits.size = 0;
     sum.reads = sum.writes = sum.foreign = 0;
 }
 
@@ -56,20 +64,11 @@ MissSums::MissSums(std::size_t lines, std::uint64_t line_bytes, std::size_t limi
 
 void MissSums::add(const Miss& miss) {
     MissSum sum;
-    sum.physical = miss.physical;
-    sum.address = miss.address;
-    sum.pc = miss.pc;
-    sum.who = miss.who;
-    sum.core = miss.core;
-    sum.processor = miss.processor;
-    sum.kind = miss.kind;
-    sum.request = miss.request;
-    sum.source = miss.source;
-    sum.supplier = miss.supplier;
-    sum.reason = miss.reason;
-    sum.sharing = miss.sharing;
-    sum.context = miss.context;
-    sum.size = miss.size;
+    sum.key.physical = miss.physical;
+    sum.key.address = miss.address;
+    sum.key.pc = miss.pc;
+    sum.key.who = miss.who;
+    sum.key.traits = miss.traits;
     sum.count = 1;
     sum.stall = miss.stall;
     sum.first_ns = sum.last_ns = miss.time_ns;
@@ -86,38 +85,31 @@ void MissSums::add(const Miss& miss) {
 /// The rule of migratory lines: see scripts/s80lab/analysis/misses/sharing.py.
 bool MissSums::after_own_read(const Miss& miss) {
     std::uint8_t& reader = readers_[miss.physical >> line_shift_];
-    const auto self = static_cast<std::uint8_t>(miss.core + 1);
-    const bool stores = miss.kind == Kind::store;
+    const auto self = static_cast<std::uint8_t>(miss.traits.core + 1);
+    const bool stores = miss.traits.kind == Kind::store;
     const bool own = stores && reader == self;
     reader = stores ? 0 : self;
     return own;
 }
 
-MissSums::Key MissSums::key(const MissSum& sum) {
-    Key words;
-    static_assert(offsetof(MissSum, count) == sizeof words, "the key has no padding");
-    std::memcpy(words.data(), &sum, sizeof words);
-    return words;
-}
-
 /// The slot of a key: it is empty, or has the sum with this key.
-std::uint32_t& MissSums::slot(const MissSum& sum) {
+std::uint32_t& MissSums::slot(const MissKey& key) {
     constexpr std::uint64_t kScatter = 0x9e37'79b9'7f4a'7c15;
-    const Key wanted = key(sum);
+    const Words wanted = words(key);
     std::uint64_t hash = 0;
     for (const std::uint64_t word : wanted) {
         hash = (hash ^ word) * kScatter;
         hash ^= hash >> 32;
     }
     for (std::size_t at = hash & slots_mask_;; at = (at + 1) & slots_mask_) {
-        if (slots_[at] == 0 || key(sums_[slots_[at] - 1]) == wanted) {
+        if (slots_[at] == 0 || words(sums_[slots_[at] - 1].key) == wanted) {
             return slots_[at];
         }
     }
 }
 
 void MissSums::put(const MissSum& sum) {
-    std::uint32_t& place = slot(sum);
+    std::uint32_t& place = slot(sum.key);
     if (place != 0) {
         merge(sums_[place - 1], sum);
         return;
@@ -154,24 +146,24 @@ void MissSums::fold() {
         bool keeps_code = true;
     };
     for (const Step step : {
-             Step{0, MissSum::kPage, half},
-             Step{0, MissSum::kLargePage, half},
-             Step{1, MissSum::kPage, half},
-             Step{1, MissSum::kLargePage, half},
-             Step{16, MissSum::kLargePage, half},
-             Step{256, MissSum::kLargePage, half},
-             Step{256, MissSum::kEverything, half},
-             Step{256, MissSum::kEverything, half, false},
-             Step{256, MissSum::kEverything, most, false, false},
-             Step{kAny, MissSum::kEverything, most, false, false},
+             Step{0, MissKey::kPage, half},
+             Step{0, MissKey::kLargePage, half},
+             Step{1, MissKey::kPage, half},
+             Step{1, MissKey::kLargePage, half},
+             Step{16, MissKey::kLargePage, half},
+             Step{256, MissKey::kLargePage, half},
+             Step{256, MissKey::kEverything, half},
+             Step{256, MissKey::kEverything, half, false},
+             Step{256, MissKey::kEverything, most, false, false},
+             Step{kAny, MissKey::kEverything, most, false, false},
          }) {
         const auto change = [step](MissSum& sum) {
-            if (!by_memory(sum) && sum.range == 0 && sum.count > step.count) {
+            if (!by_memory(sum.key) && sum.key.range == 0 && sum.count > step.count) {
                 return;
             }
             widen(sum, step.shift);
-            sum.who = step.keeps_task ? sum.who : MissSum::kNoWho;
-            sum.pc = step.keeps_code ? sum.pc : 0;
+            sum.key.who = step.keeps_task ? sum.key.who : MissKey::kNoWho;
+            sum.key.pc = step.keeps_code ? sum.key.pc : 0;
         };
         if (folded(change) <= step.enough) {
             return;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Adds up the requests that Attribution observes, in bounded memory (docs/reference/interfaces/miss-sums.md).
 #pragma once
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -11,8 +10,8 @@
 
 namespace s80::model {
 
-/// The requests that are equal in all of the first part, in the layout of the file.
-struct MissSum {
+/// What the requests of a sum have in common.
+struct MissKey {
     static constexpr std::uint64_t kNoPhysical = ~std::uint64_t{0};
     static constexpr std::uint32_t kNoWho = ~std::uint32_t{0};
     // Values of `range` beside 0.
@@ -24,19 +23,14 @@ struct MissSum {
     std::uint64_t address = 0;   ///< virtual; of a range: of its first byte
     std::uint64_t pc = 0;
     std::uint32_t who = 0;
-    std::uint8_t core = 0;
-    std::uint8_t processor = 0;
-    Kind kind = Kind::load;
-    Request request = Request::miss;
-    Source source = Source::memory;
-    std::uint8_t supplier = kNobody;
-    Reason reason = Reason::none;
-    Sharing sharing = Sharing::none;
-    Context context;
-    std::uint8_t size = 0;
+    RequestTraits traits;
     std::uint8_t range = 0;  ///< the addresses are 2^range bytes; 0: one address
     std::uint8_t zero = 0;
+};
 
+/// All requests with one key, in the layout of the file.
+struct MissSum {
+    MissKey key;
     std::uint64_t count = 0;
     std::uint64_t stall = 0;  ///< cycles of all requests
     std::uint64_t first_ns = 0;
@@ -64,10 +58,7 @@ public:
     std::size_t limit() const { return limit_; }
 
 private:
-    static constexpr std::size_t kKeyWords = 5;
-    using Key = std::array<std::uint64_t, kKeyWords>;
-    static Key key(const MissSum& sum);
-    std::uint32_t& slot(const MissSum& sum);
+    std::uint32_t& slot(const MissKey& key);
     void put(const MissSum& sum);
     bool after_own_read(const Miss& miss);
     void fold();

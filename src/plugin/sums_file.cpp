@@ -5,6 +5,7 @@
 
 namespace s80::plugin {
 
+using model::MissKey;
 using model::MissSum;
 
 void SumsFile::write(const model::MissSums& sums, const Measured& measured, const model::Machine& machine,
@@ -14,10 +15,10 @@ void SumsFile::write(const model::MissSums& sums, const Measured& measured, cons
     std::uint64_t pages = 0;
     std::uint64_t ranges = 0;
     for (const MissSum& sum : sums.sums()) {
-        if (sum.who != MissSum::kNoWho) {
-            last = std::max(last, sum.who + std::size_t{1});
+        if (sum.key.who != MissKey::kNoWho) {
+            last = std::max(last, sum.key.who + std::size_t{1});
         }
-        (sum.range == 0 ? lines : sum.range == MissSum::kPage ? pages : ranges) += sum.count;
+        (sum.key.range == 0 ? lines : sum.key.range == MissKey::kPage ? pages : ranges) += sum.count;
     }
     file_.put(sums.sums().data(), sums.sums().size_bytes());
     file_.finish(

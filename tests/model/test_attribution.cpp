@@ -61,8 +61,8 @@ TEST_F(AttributionTest, WriteOfADeviceTakesTheWholeLineFromItsHolders) {
     merger.play(epoch);
     load(0, X, 7);
     ASSERT_EQ(log.size(), 2U);
-    EXPECT_EQ(log.back().reason, Reason::coherence);
-    EXPECT_EQ(log.back().sharing, Sharing::true_sharing);
+    EXPECT_EQ(log.back().traits.reason, Reason::coherence);
+    EXPECT_EQ(log.back().traits.sharing, Sharing::true_sharing);
 }
 
 TEST_F(AttributionTest, EachRegionBeginsAnew) {
@@ -76,7 +76,7 @@ TEST_F(AttributionTest, EachRegionBeginsAnew) {
     EXPECT_TRUE(attribution.active());
     load(0, X);
     ASSERT_EQ(log.size(), 3U);
-    EXPECT_EQ(log.back().reason, Reason::cold) << "the loss in the first region is forgotten";
+    EXPECT_EQ(log.back().traits.reason, Reason::cold) << "the loss in the first region is forgotten";
     EXPECT_EQ(attribution.regions(), 2U);
 }
 
@@ -85,24 +85,24 @@ TEST_F(AttributionTest, ARecordSaysWhoseOfWhatAndFromWhere) {
     store(1, X, 3);
     load(2, X, 3);
     ASSERT_EQ(log.size(), 2U);
-    EXPECT_EQ(log[0].source, Source::memory);
-    EXPECT_EQ(log[0].supplier, kNobody);
+    EXPECT_EQ(log[0].traits.source, Source::memory);
+    EXPECT_EQ(log[0].traits.supplier, kNobody);
     EXPECT_EQ(log[0].writes, 1U << 3);
     EXPECT_EQ(log[0].stall, kMemory);
     const Miss& m = log[1];
     EXPECT_EQ(m.pc, 0x1000U + X);
     EXPECT_EQ(m.address, 0x7000U);
     EXPECT_EQ(m.who, 42U);
-    EXPECT_EQ(m.size, 8U);
-    EXPECT_EQ(m.core, 2U);
-    EXPECT_EQ(m.kind, Kind::load);
-    EXPECT_EQ(m.request, Request::miss);
-    EXPECT_EQ(m.source, Source::M);
-    EXPECT_EQ(m.supplier, 1U);
+    EXPECT_EQ(m.traits.size, 8U);
+    EXPECT_EQ(m.traits.core, 2U);
+    EXPECT_EQ(m.traits.kind, Kind::load);
+    EXPECT_EQ(m.traits.request, Request::miss);
+    EXPECT_EQ(m.traits.source, Source::M);
+    EXPECT_EQ(m.traits.supplier, 1U);
     EXPECT_EQ(m.holders, CoreSet::only(1));
     EXPECT_EQ(m.reads, 1U << 3);
     EXPECT_EQ(m.stall, kCacheToCache);
-    EXPECT_EQ(m.reason, Reason::cold);
+    EXPECT_EQ(m.traits.reason, Reason::cold);
     EXPECT_GT(m.time_ns, log[0].time_ns);
 }
 
@@ -115,14 +115,14 @@ TEST_F(AttributionTest, ALockThatGoesRoundIsTrueSharing) {
         }
     }
     ASSERT_EQ(log.size(), 11U) << "a load and an upgrade each, but the first store found E";
-    EXPECT_EQ(log[0].reason, Reason::cold);
-    EXPECT_EQ(log[1].reason, Reason::cold);
+    EXPECT_EQ(log[0].traits.reason, Reason::cold);
+    EXPECT_EQ(log[1].traits.reason, Reason::cold);
     for (std::size_t i = 2; i < log.size(); ++i) {
         const bool upgrade = i % 2 == 0;
-        EXPECT_EQ(log[i].request, upgrade ? Request::upgrade : Request::miss);
-        EXPECT_EQ(log[i].reason, upgrade ? Reason::none : Reason::coherence);
-        EXPECT_EQ(log[i].sharing, upgrade ? Sharing::none : Sharing::true_sharing);
-        EXPECT_EQ(log[i].supplier, upgrade ? log[i].supplier : 1U - log[i].core);
+        EXPECT_EQ(log[i].traits.request, upgrade ? Request::upgrade : Request::miss);
+        EXPECT_EQ(log[i].traits.reason, upgrade ? Reason::none : Reason::coherence);
+        EXPECT_EQ(log[i].traits.sharing, upgrade ? Sharing::none : Sharing::true_sharing);
+        EXPECT_EQ(log[i].traits.supplier, upgrade ? log[i].traits.supplier : 1U - log[i].traits.core);
     }
 }
 
@@ -134,9 +134,9 @@ TEST_F(AttributionTest, NeighboursInALineAreFalseSharing) {
     }
     ASSERT_EQ(log.size(), 6U);
     for (std::size_t i = 2; i < log.size(); ++i) {
-        EXPECT_EQ(log[i].reason, Reason::coherence);
-        EXPECT_EQ(log[i].sharing, Sharing::false_sharing);
-        EXPECT_EQ(log[i].foreign, 1U << (log[i].core == 0 ? 8 : 0));
+        EXPECT_EQ(log[i].traits.reason, Reason::coherence);
+        EXPECT_EQ(log[i].traits.sharing, Sharing::false_sharing);
+        EXPECT_EQ(log[i].foreign, 1U << (log[i].traits.core == 0 ? 8 : 0));
     }
 }
 
@@ -146,7 +146,7 @@ TEST_F(AttributionTest, WhatWasWrittenAfterTheLineWasLostCountsToo) {
     store(1, X, 0);
     store(1, X, 5);  // a hit of its L1
     load(0, X, 5);
-    EXPECT_EQ(log.back().sharing, Sharing::true_sharing);
+    EXPECT_EQ(log.back().traits.sharing, Sharing::true_sharing);
     EXPECT_EQ(log.back().foreign, 1U << 0 | 1U << 5);
 }
 
@@ -156,12 +156,12 @@ TEST_F(AttributionTest, AFullSetIsAConflictAFullCacheIsCapacity) {
         load(0, line);
     }
     load(0, X);
-    EXPECT_EQ(log.back().reason, Reason::conflict);
+    EXPECT_EQ(log.back().traits.reason, Reason::conflict);
     for (Line line = 20; line < 26; ++line) {
         load(1, line);
     }
     load(1, 20);
-    EXPECT_EQ(log.back().reason, Reason::capacity);
+    EXPECT_EQ(log.back().traits.reason, Reason::capacity);
 }
 
 TEST_F(AttributionTest, WhatWasThereWhenTheLogBeganIsNotCold) {
@@ -170,8 +170,8 @@ TEST_F(AttributionTest, WhatWasThereWhenTheLogBeganIsNotCold) {
     load(0, X2);
     load(0, X3);
     load(0, X);
-    EXPECT_EQ(log.back().reason, Reason::conflict);
-    EXPECT_EQ(log[0].reason, Reason::cold);
+    EXPECT_EQ(log.back().traits.reason, Reason::conflict);
+    EXPECT_EQ(log[0].traits.reason, Reason::cold);
 }
 
 TEST_F(AttributionTest, AnEvictedLineIsNotLostToAnother) {
@@ -181,8 +181,8 @@ TEST_F(AttributionTest, AnEvictedLineIsNotLostToAnother) {
     }
     store(1, X);
     load(0, X);
-    EXPECT_EQ(log.back().reason, Reason::capacity) << "with any cache it would have missed";
-    EXPECT_EQ(log.back().sharing, Sharing::none);
+    EXPECT_EQ(log.back().traits.reason, Reason::capacity) << "with any cache it would have missed";
+    EXPECT_EQ(log.back().traits.sharing, Sharing::none);
 }
 
 /// Notes of the right number for every stream.
@@ -203,7 +203,7 @@ TEST(Attribution, ChangesNoCount) {
         std::uint64_t misses = 0;
         std::uint64_t upgrades = 0;
         Attribution attribution(hierarchy, merger, [&](const Miss& miss) {
-            ++(miss.request == Request::miss ? misses : upgrades);
+            ++(miss.traits.request == Request::miss ? misses : upgrades);
         });
         if (looked_at) {
             merger.observe(attribution);

@@ -21,10 +21,10 @@ Miss request(std::uint64_t address, Source source = Source::M, Kind kind = Kind:
     miss.address = 0x7000'0000'0000 + address;
     miss.physical = address / kLine * kLine;
     miss.pc = 0x400000;
-    miss.kind = kind;
-    miss.source = source;
-    miss.supplier = source == Source::memory ? kNobody : 1;
-    miss.size = 8;
+    miss.traits.kind = kind;
+    miss.traits.source = source;
+    miss.traits.supplier = source == Source::memory ? kNobody : 1;
+    miss.traits.size = 8;
     miss.stall = 10;
     miss.reads = kind == Kind::store ? 0 : 1;
     miss.writes = kind == Kind::store ? 1 : 0;
@@ -39,10 +39,10 @@ std::vector<Miss> drawn() {
         Miss miss =
             request(word * 8 * (hot ? 1 : 1001) % (kLines * kLine),
                     static_cast<Source>(*rc::gen::inRange(0, 5)), static_cast<Kind>(*rc::gen::inRange(0, 4)));
-        miss.core = static_cast<std::uint8_t>(*rc::gen::inRange(0, 3));
+        miss.traits.core = static_cast<std::uint8_t>(*rc::gen::inRange(0, 3));
         miss.who = static_cast<std::uint32_t>(*rc::gen::inRange(0, 3));
         miss.pc = static_cast<std::uint64_t>(*rc::gen::inRange(0, 4));
-        miss.request = *rc::gen::inRange(0, 4) == 0 ? Request::upgrade : Request::miss;
+        miss.traits.request = *rc::gen::inRange(0, 4) == 0 ? Request::upgrade : Request::miss;
         miss.stall = static_cast<std::uint32_t>(*rc::gen::inRange(0, 200));
         miss.time_ns = static_cast<std::uint64_t>(*rc::gen::inRange(0, 1000));
         return miss;
@@ -64,7 +64,8 @@ Totals totals(const MissSums& sums) {
         found.count += sum.count;
         found.stall += sum.stall;
         found.own_reads += sum.own_reads;
-        found.by_source[{sum.core, sum.kind, sum.request, sum.source}] += sum.count;
+        found.by_source[{sum.key.traits.core, sum.key.traits.kind, sum.key.traits.request,
+                         sum.key.traits.source}] += sum.count;
     }
     return found;
 }
@@ -94,15 +95,15 @@ TEST(MissSums, EqualRequestsBecomeOneSum) {
     EXPECT_EQ(sum.first_ns, 7U);
     EXPECT_EQ(sum.last_ns, 9U);
     EXPECT_EQ(sum.reads, 3U);
-    EXPECT_EQ(sum.physical, 0x1000U);
-    EXPECT_EQ(sum.address, 0x7000'0000'1000U);
+    EXPECT_EQ(sum.key.physical, 0x1000U);
+    EXPECT_EQ(sum.key.address, 0x7000'0000'1000U);
     EXPECT_EQ(sums.sums()[1].count, 1U);
 }
 
 TEST(MissSums, StoreAfterOwnReadIsCounted) {
     const auto by = [](unsigned core, Kind kind) {
         Miss miss = request(0x40, Source::M, kind);
-        miss.core = static_cast<std::uint8_t>(core);
+        miss.traits.core = static_cast<std::uint8_t>(core);
         return miss;
     };
     MissSums sums(kLines, kLine, 100);
@@ -124,13 +125,13 @@ TEST(MissSums, MemoryLosesItsLinesFirst) {
     }
     std::uint64_t lines = 0;
     for (const MissSum& sum : sums.sums()) {
-        if (sum.source == Source::M) {
-            EXPECT_EQ(sum.range, 0);
+        if (sum.key.traits.source == Source::M) {
+            EXPECT_EQ(sum.key.range, 0);
             ++lines;
-        } else if (sum.range != 0) {
-            EXPECT_EQ(sum.range, 12);
-            EXPECT_EQ(sum.physical, MissSum::kNoPhysical);
-            EXPECT_EQ(sum.address % 4096, 0U);
+        } else if (sum.key.range != 0) {
+            EXPECT_EQ(sum.key.range, 12);
+            EXPECT_EQ(sum.key.physical, MissKey::kNoPhysical);
+            EXPECT_EQ(sum.key.address % 4096, 0U);
             EXPECT_LE(sum.count, 4096 / kLine);
             EXPECT_GT(sum.count, 1U);
         }
@@ -145,7 +146,7 @@ TEST(MissSums, FrequentTransfersKeepTheirLinesLongest) {
         sums.add(request(0, Source::M));
         sums.add(request(4096 * (1 + i * 7919 % 16000), Source::M));
     }
-    EXPECT_EQ(sums.sums()[0].range, 0);
+    EXPECT_EQ(sums.sums()[0].key.range, 0);
     EXPECT_EQ(sums.sums()[0].count, 5000U);
     EXPECT_EQ(totals(sums).count, 10000U);
 }
@@ -156,7 +157,7 @@ TEST(MissSums, TooManyKindsOfRequestsAreRefused) {
         {
             for (unsigned core = 0; core < 8; ++core) {
                 Miss miss = request(0);
-                miss.core = static_cast<std::uint8_t>(core);
+                miss.traits.core = static_cast<std::uint8_t>(core);
                 sums.add(miss);
             }
         },
@@ -168,16 +169,16 @@ RC_GTEST_PROP(MissSums, RoomForAllKeepsEachDistinctRequest, ()) {
     using Key = std::tuple<std::uint64_t, std::uint64_t, std::uint32_t, unsigned, Kind, Request, Source>;
     std::map<Key, std::pair<std::uint64_t, std::uint64_t>> expected;
     for (const Miss& miss : log) {
-        auto& [count, stall] =
-            expected[{miss.address, miss.pc, miss.who, miss.core, miss.kind, miss.request, miss.source}];
+        auto& [count, stall] = expected[{miss.address, miss.pc, miss.who, miss.traits.core, miss.traits.kind,
+                                         miss.traits.request, miss.traits.source}];
         ++count;
         stall += miss.stall;
     }
     MissSums sums(kLines, kLine, 100'000);
     std::map<Key, std::pair<std::uint64_t, std::uint64_t>> found;
     for (const MissSum& sum : fill(sums, log).sums()) {
-        found[{sum.address, sum.pc, sum.who, sum.core, sum.kind, sum.request, sum.source}] = {sum.count,
-                                                                                              sum.stall};
+        found[{sum.key.address, sum.key.pc, sum.key.who, sum.key.traits.core, sum.key.traits.kind,
+               sum.key.traits.request, sum.key.traits.source}] = {sum.count, sum.stall};
     }
     RC_ASSERT(found == expected);
 }

@@ -84,7 +84,7 @@ TEST(SumsFile, HasSumsThenTheirDescriptionThenItsLength) {
     model::MissSum sum;
     ASSERT_GT(content.size(), 8 + sizeof sum + 8);
     std::memcpy(&sum, content.data() + 8, sizeof sum);
-    EXPECT_EQ(sum.physical, 0x1280U);
+    EXPECT_EQ(sum.key.physical, 0x1280U);
     EXPECT_EQ(sum.count, 2U);
     EXPECT_EQ(sum.stall, 10U);
     std::uint64_t length = 0;

@@ -76,13 +76,10 @@ const HomeCell& DirectoryHome::cell(HomeEvent event, Line line) const {
 }
 
 Reply DirectoryHome::request(const Access& a, Bus bus, Outcome& outcome) {
-    Statistics& stats = parts_.stats;
-    const ProcessClass process_class = a.context.process_class();
     take_note_of_time();
     if (entries_) {
-        track(a.line, process_class);
+        track(a.line, a.context.process_class());
     }
-    const HomeStateInfo& before = info(a.line);
     const HomeEvent event = event_of(bus, a.kind);
     const HomeCell& home = cell(event, a.line);
     const bool holds = parts_.sharers.cores(a.line).has(a.core);
@@ -102,29 +99,44 @@ Reply DirectoryHome::request(const Access& a, Bus bus, Outcome& outcome) {
         reply.given = home.given;
     }
     parts_.sharers.add(a.line, a.core);
+    update_home(a, event, home, next, written_back);
+    if (holds) {
+        outcome.place = Place::l2;
+        outcome.stall = parts_.topology.upgrade(a.core) + interconnect_.bus(parts_.stats);
+    } else {
+        count_after_recall(a, outcome);
+        charge_miss(a, supplies, outcome);
+    }
+    return reply;
+}
 
+/// What a request changes at the home: the line goes to `next`, and its block may go to memory or enter the
+/// last-level cache. `written_back`: a private cache wrote its copy back.
+void DirectoryHome::update_home(const Access& a, HomeEvent event, const HomeCell& home, HomeState next,
+                                bool written_back) {
+    const ProcessClass process_class = a.context.process_class();
+    const bool had_data = info(a.line).data;
     if (home.writeback) {
         ++parts_.stats.llc_block(LlcEvent::writeback, process_class);
     }
     if (home.writeback || (written_back && !parts_.protocol.home_state(next).data)) {
-        interconnect_.copied_to_memory(stats, a.line);
+        interconnect_.copied_to_memory(parts_.stats, a.line);
     }
-    if (before.data) {
+    if (had_data) {
         if (const Cache::Slot slot = llc_->find(a.line)) {
             llc_->touch(a.line, slot);
         }
     }
     play(event, a.line, next, a.core);
-    if (!before.data && info(a.line).data) {
+    if (!had_data && info(a.line).data) {
         fill_llc(a.line, process_class);
     }
+}
 
-    if (holds) {
-        outcome.place = Place::l2;
-        outcome.stall = parts_.topology.upgrade(a.core) + interconnect_.bus(stats);
-        return reply;
-    }
-    count_after_recall(a, outcome);
+/// Fills in the place that sends the data of a miss, and the stall. `supplies`: the last-level cache sends
+/// the data.
+void DirectoryHome::charge_miss(const Access& a, bool supplies, Outcome& outcome) {
+    Statistics& stats = parts_.stats;
     if (outcome.supplier != kNobody) {
         outcome.place = Place::peer;
         outcome.stall = parts_.topology.transfer(a.core, outcome.supplier) + interconnect_.bus(stats);
@@ -135,7 +147,6 @@ Reply DirectoryHome::request(const Access& a, Bus bus, Outcome& outcome) {
         outcome.place = Place::memory;
         outcome.stall = parts_.topology.memory(a.core) + interconnect_.bus_and_memory(stats, a.line);
     }
-    return reply;
 }
 
 /// A read that the last-level cache answers does not reach the copies.

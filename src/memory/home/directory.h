@@ -53,6 +53,9 @@ private:
     const HomeCell& cell(HomeEvent event, Line line) const;
     const HomeStateInfo& info(Line line) const { return parts_.protocol.home_state(states_.state(line)); }
     Reply answer_alone(const Access& a, Bus bus, Outcome& outcome) const;
+    void update_home(const Access& a, HomeEvent event, const HomeCell& home, HomeState next,
+                     bool written_back);
+    void charge_miss(const Access& a, bool supplies, Outcome& outcome);
     void enter(Line line, HomeState next);
     void play(HomeEvent event, Line line, HomeState next, CoreNumber core = kNobody);
     void fill_llc(Line line, ProcessClass process_class);
