@@ -47,7 +47,7 @@ void Accesses::begin_slice(Vcpu& vcpu, const void* registers) const {
 
 bool Accesses::check(Vcpu& vcpu) const {
     if (vcpu.polls.search != 0) {
-        if (vcpu.loop_returned(current_vcpu)) {
+        if (vcpu.loop_returned(running_state)) {
             vcpu.polls.search = 0;
             epochs_.park(vcpu);
             Vcpus::leave();
@@ -67,7 +67,7 @@ bool Accesses::check(Vcpu& vcpu) const {
         vcpu.slice.reads_again = true;
         begin_interval(vcpu);
         if (vcpu.polls.recent.may_poll()) {
-            search_loop(vcpu, current_vcpu);
+            search_loop(vcpu, running_state);
         } else {
             vcpu.polls.search = 0;
         }
@@ -80,7 +80,7 @@ bool Accesses::search_goes_on(Vcpu& vcpu) const {
     // At the first block of a time slice, QEMU has the flags in another form. A loop with PAUSE returns only
     // there.
     if (vcpu.polls.search == kSearchedBlocks - 1 && !vcpu.slice.after_pause) {
-        vcpu.move_loop(current_vcpu);
+        vcpu.move_loop(running_state);
     }
     --vcpu.polls.search;
     if (epochs_.slice_over(vcpu) || vcpu.instructions >= vcpu.filter.interval_end) {

@@ -10,7 +10,7 @@ using model::ProcessClass;
 namespace {
 
 /// Only those that go by name: idling processors and the kernel's threads are known without one.
-ProcessClass party_of(std::string_view label, const std::string& path) {
+ProcessClass class_of_label(std::string_view label, const std::string& path) {
     for (const ProcessClass process_class :
          {ProcessClass::session, ProcessClass::delivery, ProcessClass::loadgen}) {
         if (label == model::label(process_class)) {
@@ -30,7 +30,7 @@ Classes Classes::load(const std::string& path) {
         return classes;
     }
     for (const auto& [label, names] : model::parse_toml(path)) {
-        const ProcessClass process_class = party_of(label.str(), path);
+        const ProcessClass process_class = class_of_label(label.str(), path);
         const toml::array* list = names.as_array();
         for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
             const auto name = (*list)[i].value<std::string>();

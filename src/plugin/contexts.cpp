@@ -13,7 +13,7 @@ using model::ProcessClass;
 namespace {
 
 /// What the marker CLASS calls a class, as the model does.
-ProcessClass party_of_marker(std::uint8_t number) {
+ProcessClass class_of_marker(std::uint8_t number) {
     constexpr std::uint8_t kLoadgen = 1;
     constexpr std::uint8_t kOther = 2;
     return number == kLoadgen ? ProcessClass::loadgen
@@ -36,7 +36,7 @@ bool Contexts::attend(Vcpu& vcpu) {
     }
     if ((vcpu.attention & kAddressSpace) != 0) {
         vcpu.translations.page_table = read_register(Register::cr3) & ~kPageMask;
-        look_at_party(vcpu);
+        look_at_address_space(vcpu);
     }
     if ((vcpu.attention & kTask) != 0) {
         look_at_task(vcpu);
@@ -68,16 +68,16 @@ void Contexts::look_at_task(Vcpu& vcpu) {
     }
 }
 
-void Contexts::look_at_party(Vcpu& vcpu) const {
+void Contexts::look_at_address_space(Vcpu& vcpu) const {
     if (!tasks_) {
-        const auto it = parties_.find(vcpu.translations.page_table);
-        const ProcessClass process_class = party_of_marker(it == parties_.end() ? 0 : it->second);
+        const auto it = process_classes_.find(vcpu.translations.page_table);
+        const ProcessClass process_class = class_of_marker(it == process_classes_.end() ? 0 : it->second);
         vcpu.contexts = {Context(Privilege::user, process_class), Context(Privilege::kernel, process_class)};
     }
 }
 
-void Contexts::set_party(std::uint8_t process_class) {
-    parties_[read_register(Register::cr3) & ~kPageMask] = process_class;
+void Contexts::set_process_class(std::uint8_t process_class) {
+    process_classes_[read_register(Register::cr3) & ~kPageMask] = process_class;
     for (const auto& each : vcpus_.vcpus()) {  // others may have borrowed this address space
         if (each->bound()) {
             each->attention |= kAddressSpace;

@@ -41,20 +41,22 @@ public:
     void soft_interrupts_may_end(Vcpu& vcpu);
 
     /// A marker names the process class of the address space that runs.
-    void set_party(std::uint8_t process_class);
+    void set_process_class(std::uint8_t process_class);
     /// Process classes that markers gave, by CR3, for a checkpoint.
-    const std::map<std::uint64_t, std::uint8_t>& process_classes() const { return parties_; }
-    void restore_party(std::uint64_t cr3, std::uint8_t process_class) { parties_[cr3] = process_class; }
+    const std::map<std::uint64_t, std::uint8_t>& process_classes() const { return process_classes_; }
+    void restore_process_class(std::uint64_t cr3, std::uint8_t process_class) {
+        process_classes_[cr3] = process_class;
+    }
 
 private:
     void look_at_task(Vcpu& vcpu);
-    void look_at_party(Vcpu& vcpu) const;
+    void look_at_address_space(Vcpu& vcpu) const;
     void show(Vcpu& vcpu);
 
     const Vcpus& vcpus_;
     std::optional<Tasks> tasks_;    ///< if the kernel layout is known
     std::vector<Running> running_;  ///< by processor
-    std::map<std::uint64_t, std::uint8_t> parties_;
+    std::map<std::uint64_t, std::uint8_t> process_classes_;
     MissNotes* notes_ = nullptr;
 };
 

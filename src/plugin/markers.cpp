@@ -28,10 +28,10 @@ enum class Marker : std::uintptr_t {
 void execute(Marker marker) {
     Recorder& r = recorder();
     switch (marker) {
-        case Marker::core: r.bind(current_vcpu, static_cast<unsigned>(read_register(Register::rdi))); break;
-        case Marker::phase_page: r.accesses().expect_page(*current_lane, read_register(Register::rdi)); break;
+        case Marker::core: r.bind(running_state, static_cast<unsigned>(read_register(Register::rdi))); break;
+        case Marker::phase_page: r.accesses().expect_page(*running_vcpu, read_register(Register::rdi)); break;
         case Marker::process_class:
-            r.contexts().set_party(static_cast<std::uint8_t>(read_register(Register::rdi)));
+            r.contexts().set_process_class(static_cast<std::uint8_t>(read_register(Register::rdi)));
             break;
         case Marker::load_begin: r.load_begin(); break;
         case Marker::region_begin: r.program_marks(model::Mark::measure_begin, true); break;

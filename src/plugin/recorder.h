@@ -64,10 +64,10 @@ public:
     void paused(Vcpu& vcpu);      ///< called before PAUSE, at which QEMU ends the time slice
     void clock_read(Vcpu& vcpu);  ///< called before the instruction
     /// The kernel calls a function that tells of a process.
-    void process_changes(Mappings::Hook hook) { processes_.changes(hook, *current_lane, epochs_->number()); }
+    void process_changes(Mappings::Hook hook) { processes_.changes(hook, *running_vcpu, epochs_->number()); }
     /// A function of a program's allocator returns.
     void allocation_ends() {
-        const Vcpu& vcpu = *current_lane;
+        const Vcpu& vcpu = *running_vcpu;
         processes_.allocation_ends(vcpu, contexts_.running(vcpu.processor), epochs_->number());
     }
     /// A sample of the profile is due.

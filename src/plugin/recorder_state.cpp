@@ -45,7 +45,7 @@ Epochs::State Recorder::restore(const model::Extra& extra) {
     }
     for (std::uint64_t i = 0; i < process_classes; ++i) {
         const std::uint64_t cr3 = *at++;
-        contexts_.restore_party(cr3, static_cast<std::uint8_t>(*at++));
+        contexts_.restore_process_class(cr3, static_cast<std::uint8_t>(*at++));
     }
     for (std::uint64_t i = 0; i < finished; ++i) {
         state.totals.finished.insert(*at++);

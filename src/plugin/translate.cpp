@@ -30,7 +30,7 @@ std::deque<Site> sites;
 /// `size_less_one`: of the access, as its operands say; a larger one only takes the long way in vain.
 template <Kind kind>
 void on_access(unsigned, qemu_plugin_meminfo_t info, std::uint64_t address, void* size_less_one) {
-    Vcpu& vcpu = *current_lane;
+    Vcpu& vcpu = *running_vcpu;
     ++vcpu.counts.accesses[static_cast<unsigned>(kind)];
     const std::uint64_t line = address >> line_shift;
     const auto& filter = kind == Kind::load ? vcpu.filter.loads : vcpu.filter.stores;
@@ -45,7 +45,7 @@ void on_access(unsigned, qemu_plugin_meminfo_t info, std::uint64_t address, void
 template <Kind kind>
 void on_noted_access(unsigned, qemu_plugin_meminfo_t info, std::uint64_t address, void* data) {
     const Site& site = *static_cast<const Site*>(data);
-    Vcpu& vcpu = *current_lane;
+    Vcpu& vcpu = *running_vcpu;
     ++vcpu.counts.accesses[static_cast<unsigned>(kind)];
     guarded([&] { recorder().accesses().noted_access(vcpu, site, info, address, kind); });
 }
@@ -53,8 +53,8 @@ void on_noted_access(unsigned, qemu_plugin_meminfo_t info, std::uint64_t address
 /// The same in memcpy, where disks access memory by themselves.
 template <Kind kind>
 void on_copy_access(unsigned processor, qemu_plugin_meminfo_t info, std::uint64_t address, void* data) {
-    if (current_lane->device.copies) {
-        guarded([&] { recorder().accesses().device_access(*current_lane, info, address, kind); });
+    if (running_vcpu->device.copies) {
+        guarded([&] { recorder().accesses().device_access(*running_vcpu, info, address, kind); });
     } else if (recorder().notes()) {
         on_noted_access<kind>(processor, info, address, data);
     } else {
@@ -64,31 +64,31 @@ void on_copy_access(unsigned processor, qemu_plugin_meminfo_t info, std::uint64_
     }
 }
 void on_copy(unsigned, void*) {
-    recorder().accesses().copy_begins(*current_lane);
+    recorder().accesses().copy_begins(*running_vcpu);
 }
 void on_module(unsigned, void*) {
-    current_lane->device.module_at = current_lane->instructions;
+    running_vcpu->device.module_at = running_vcpu->instructions;
 }
 
 void on_translation_change(unsigned, void*) {
-    recorder().accesses().translation_changed(*current_lane);
+    recorder().accesses().translation_changed(*running_vcpu);
 }
 void on_halt(unsigned, void*) {
-    guarded([] { recorder().halted(*current_lane); });
+    guarded([] { recorder().halted(*running_vcpu); });
 }
 void on_pause(unsigned, void*) {
-    guarded([] { recorder().paused(*current_lane); });
+    guarded([] { recorder().paused(*running_vcpu); });
 }
 
 void on_clock(unsigned, void*) {
-    recorder().clock_read(*current_lane);
+    recorder().clock_read(*running_vcpu);
 }
 
 void on_task_switch(unsigned, void*) {
-    recorder().contexts().task_switched(*current_lane);
+    recorder().contexts().task_switched(*running_vcpu);
 }
 void on_interrupt_return(unsigned, void*) {
-    recorder().contexts().interrupt_returns(*current_lane);
+    recorder().contexts().interrupt_returns(*running_vcpu);
 }
 void on_process_change(unsigned, void* hook) {
     guarded([hook] {
@@ -96,7 +96,7 @@ void on_process_change(unsigned, void* hook) {
     });
 }
 void on_return(unsigned, void*) {
-    guarded([] { recorder().contexts().soft_interrupts_may_end(*current_lane); });
+    guarded([] { recorder().contexts().soft_interrupts_may_end(*running_vcpu); });
 }
 
 void on_allocation_begin(unsigned, void* size) {
@@ -275,12 +275,12 @@ enum class Next : std::uint8_t { record, run, leave };
 /// end before this block.
 Next begin_block(void* vcpu_state, std::uint64_t id, unsigned privilege, std::uint64_t instructions,
                  model::KernelEntry entered) noexcept {
-    if (vcpu_state != current_vcpu) [[unlikely]] {
+    if (vcpu_state != running_state) [[unlikely]] {
         if (!guarded([&] { return recorder().enter(vcpu_state); })) {
             return Next::leave;
         }
     }
-    Vcpu& vcpu = *current_lane;
+    Vcpu& vcpu = *running_vcpu;
     vcpu.block_id = id;
     if (vcpu.attention != 0) [[unlikely]] {
         if (!guarded([&] { return recorder().contexts().attend(vcpu); })) {
@@ -304,7 +304,7 @@ Next begin_block(void* vcpu_state, std::uint64_t id, unsigned privilege, std::ui
 }
 
 void large_block(const Block& block) {
-    Vcpu* const vcpu = current_lane;
+    Vcpu* const vcpu = running_vcpu;
     for (unsigned i = 0; i < model::kInstructionClasses; ++i) {
         vcpu->counts.classes[i] += block.classes[i];
     }
@@ -346,8 +346,8 @@ bool block_executed(BlockWord word, void* vcpu_state) {
         return next == Next::run;
     }
     if (packed) {
-        count_classes(*current_lane, word);
-        fetch_lines(*current_lane, word.line(), 1 + word.extra_lines());
+        count_classes(*running_vcpu, word);
+        fetch_lines(*running_vcpu, word.line(), 1 + word.extra_lines());
     } else {
         large_block(word.block());
     }
@@ -382,8 +382,8 @@ extern "C" __attribute__((visibility("hidden"))) void s80_block_executed(unsigne
                                                                          std::uintptr_t return_address) {
     using namespace s80::plugin;
     const BlockWord word(data);
-    Vcpu* vcpu = current_lane;  // null before the first block
-    if (vcpu_state != current_vcpu || !word.packed() || word.extra_lines() != 0 || vcpu->attention != 0 ||
+    Vcpu* vcpu = running_vcpu;  // null before the first block
+    if (vcpu_state != running_state || !word.packed() || word.extra_lines() != 0 || vcpu->attention != 0 ||
         vcpu->contexts[word.privilege()].value != vcpu->context.value || vcpu->instructions >= vcpu->check_at)
         [[unlikely]] {
         record_block(word, vcpu_state, return_address);

@@ -231,8 +231,8 @@ struct alignas(64) Vcpu {
 /// vCPU contexts by processor.
 using VcpuList = std::vector<std::unique_ptr<Vcpu>>;
 
-/// The vCPU context and the TCG state pointer of the running vCPU. One thread runs all vCPUs.
-extern Vcpu* current_lane;
-extern void* current_vcpu;
+/// The context of the running vCPU, and its TCG state. One thread runs all vCPUs.
+extern Vcpu* running_vcpu;
+extern void* running_state;
 
 }  // namespace s80::plugin

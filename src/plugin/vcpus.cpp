@@ -13,8 +13,8 @@ constexpr std::uint64_t kKernelHalf = std::uint64_t{1} << 63;
 
 }  // namespace
 
-Vcpu* current_lane = nullptr;
-void* current_vcpu = nullptr;
+Vcpu* running_vcpu = nullptr;
+void* running_state = nullptr;
 
 Vcpus::Vcpus(unsigned processors) : area_of_(processors, 0) {
     for (unsigned p = 0; p < processors; ++p) {
@@ -57,7 +57,7 @@ bool Vcpus::bind(void* vcpu_state, unsigned processor) {
     }
     by_state_.emplace_back(vcpu_state, vcpus_[processor].get());
     restore(area, processor);
-    current_lane = vcpus_[processor].get();
+    running_vcpu = vcpus_[processor].get();
     return areas_.size() == vcpus_.size();
 }
 

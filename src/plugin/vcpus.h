@@ -25,7 +25,7 @@ public:
     /// model::Error if the guest has more processors than the machine.
     bool bind(void* vcpu_state, unsigned processor);
 
-    /// Before a block of a vCPU that is not `current_vcpu`: a time slice begins. `begin(vcpu)` is asked if
+    /// Before a block of a vCPU that is not `running_state`: a time slice begins. `begin(vcpu)` is asked if
     /// the vCPU is bound, and says whether the processor may execute. If not, no vCPU is current: QEMU may go
     /// on with the one that ran before, which then has a time slice of its own.
     template <class Begin>
@@ -35,12 +35,12 @@ public:
             leave();
             return false;
         }
-        current_vcpu = vcpu_state;
-        current_lane = next;
+        running_state = vcpu_state;
+        running_vcpu = next;
         return true;
     }
     /// The next block begins a time slice, even if it is of the same vCPU.
-    static void leave() { current_vcpu = nullptr; }
+    static void leave() { running_state = nullptr; }
 
     /// Virtual address of the kernel's per-CPU area for this processor.
     std::uint64_t area(unsigned processor) const { return area_of_[processor]; }

@@ -25,17 +25,17 @@ TEST_F(StatisticsTest, IdentitiesCloseAfterRandomAccesses) {
     for (unsigned core = 0; core < 3; ++core) {
         for (unsigned t = 0; t < kProcessClasses; ++t) {
             const auto process_class = static_cast<ProcessClass>(t);
-            std::uint64_t of_party = 0;
+            std::uint64_t of_class = 0;
             for (unsigned k = 0; k < kKinds; ++k) {
-                of_party += h.stats().fill(core, process_class, static_cast<Kind>(k), StateClass::E);
+                of_class += h.stats().fill(core, process_class, static_cast<Kind>(k), StateClass::E);
             }
             std::uint64_t left = 0;
             for (const Stat fate :
                  {Stat::e_to_m, Stat::e_downgraded, Stat::e_evicted, Stat::e_invalidated, Stat::e_resident}) {
                 left += h.stats().process_class(fate, core, process_class);
             }
-            EXPECT_EQ(of_party, left);
-            entered += of_party;
+            EXPECT_EQ(of_class, left);
+            entered += of_class;
         }
     }
     EXPECT_EQ(entered, sum(Stat::e_to_m) + sum(Stat::e_downgraded) + sum(Stat::e_evicted) +

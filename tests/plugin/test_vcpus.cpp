@@ -49,7 +49,7 @@ protected:
     }
     /// QEMU executes a block of the vCPU. Returns whether it is recorded.
     bool block(unsigned number) {
-        if (vcpu(number) == current_vcpu) {
+        if (vcpu(number) == running_state) {
             return true;
         }
         return vcpus_.enter(vcpu(number), [this](const Vcpu& vcpu) {
@@ -68,10 +68,10 @@ protected:
 TEST_F(VcpusTest, AVcpuIsUnboundUntilItsMarker) {
     in_kernel(0);
     EXPECT_TRUE(block(0));
-    EXPECT_FALSE(current_lane->bound());
+    EXPECT_FALSE(running_vcpu->bound());
     EXPECT_EQ(began_, Slices{}) << "nothing is recorded";
     EXPECT_FALSE(vcpus_.bind(vcpu(0), 0));
-    EXPECT_TRUE(current_lane->bound());
+    EXPECT_TRUE(running_vcpu->bound());
     bind(1);
     in_kernel(2);
     EXPECT_TRUE(vcpus_.bind(vcpu(2), 2)) << "the last one";
@@ -84,7 +84,7 @@ TEST_F(VcpusTest, ATimeSliceBeginsWhereAnotherVcpuRuns) {
         EXPECT_TRUE(block(number));
     }
     EXPECT_EQ(began_, (Slices{0, 1, 0}));
-    EXPECT_EQ(current_lane->processor, 0U);
+    EXPECT_EQ(running_vcpu->processor, 0U);
 }
 
 /// QEMU itself ends a time slice of processor 0, and skips processor 1: processor 0 goes on with a time slice
@@ -111,7 +111,7 @@ TEST_F(VcpusTest, AVcpuOfARestoredGuestIsKnownByItsArea) {
     registers[Register::gs_base] = 0x7f00'0000'0000;  // in user code, the kernel's is beside it
     registers[Register::k_gs_base] = kArea + 2;
     EXPECT_TRUE(block(1));
-    EXPECT_EQ(current_lane->processor, 2U);
+    EXPECT_EQ(running_vcpu->processor, 2U);
     EXPECT_EQ(vcpus_.area(2), kArea + 2);
     EXPECT_EQ(vcpus_.seen(), 1U);
 }
