@@ -23,13 +23,13 @@ inline constexpr unsigned kMaxCores = S80_MAX_CORES;
 inline constexpr unsigned kNarrowCores = 32;
 inline constexpr unsigned kWideCores = 256;
 
-/// The number of a core or processor in memory that many copies share, or kNobody.
+/// The number of a core or processor, or kNobody. As small as possible, because large arrays have such
+/// numbers as elements.
 using CoreNumber = std::conditional_t<(kMaxCores < 256), std::uint8_t, std::uint16_t>;
 inline constexpr CoreNumber kNobody = std::numeric_limits<CoreNumber>::max();
 
-/// A set of cores, or of processors. Up to 32 cores it is as cheap as its one word. It iterates from the
-/// lowest number on: `for (const unsigned core : set)`. The loop goes over the set as it was when the loop
-/// began.
+/// A set of cores, or of processors. With up to 32 cores it is one word. `for (const unsigned core : set)`
+/// starts with the lowest number. The loop iterates over a copy, so its body may change the set.
 class CoreSet {
 public:
     /// A set in a file is a sequence of these words, as many as the machine's cores need (words_for).
@@ -124,7 +124,7 @@ private:
 
 /// Bits in which a number of a core or processor fits.
 inline constexpr unsigned kCoreBits = std::bit_width(kMaxCores - 1);
-/// The same in files, where the width follows the machine.
+/// The same in files, where the number of bits depends on the machine.
 constexpr unsigned file_core_bits(std::size_t processors) {
     return std::bit_width(processors <= kNarrowCores ? kNarrowCores - 1 : kWideCores - 1);
 }

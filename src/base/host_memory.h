@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Memory for the large arrays of the model, in huge pages if the host provides them. Nearly every access is
-// to another page and would otherwise also miss the host's TLB.
+// Memory for the large arrays of the model, in huge pages if the host provides them. Successive accesses are
+// nearly always to different pages, and would miss the host's TLB with small pages.
 #pragma once
 #include <sys/mman.h>
 

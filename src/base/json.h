@@ -6,7 +6,7 @@
 
 namespace s80::model {
 
-/// Quotes and escapes a text. Processes may have any name.
+/// The text as a JSON string. Escapes all characters that need it, because a process may have any name.
 inline std::string quoted(std::string_view text) {
     std::string out = "\"";
     for (const char c : text) {
@@ -18,7 +18,7 @@ inline std::string quoted(std::string_view text) {
     return out + '"';
 }
 
-/// An array of what `element` makes of each item: JSON, by default a quoted name.
+/// A JSON array. `element` converts each item to JSON; by default it quotes a name.
 template <class List, class Element = std::string (*)(std::string_view)>
 std::string array(const List& list, Element element = quoted, std::string_view between = ",") {
     std::string out = "[";

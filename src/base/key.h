@@ -22,16 +22,18 @@ struct Key {
     KeyType type = KeyType::number;
     double least = 0;
     double most = std::numeric_limits<std::uint32_t>::max();
-    /// Above 0: a text such as "1.5x" is a value, too. `text` says of what it is a multiple.
+    /// If above 0, a text such as "1.5x" is a value too, at most this multiple. The text of the key says of
+    /// what it is a multiple.
     double most_multiple = 0;
     std::optional<double> otherwise = {};  ///< default; none: each file must have the key, unless optional
     std::span<const char* const> names = {};
     bool power_of_two = false;
-    bool optional = false;  ///< resolved files lack the key if it has its default, or has none and is not set
+    /// A resolved file lacks the key if the value is the default, or if there is neither value nor default.
+    bool optional = false;
     const char* unit = "";
     const char* text = "";  ///< meaning, for users: one line
 
-    /// The default as a value of the member that holds the key's value.
+    /// The default, converted to the type of the member that holds the key's value.
     template <class T>
     constexpr T standard() const {
         return static_cast<T>(*otherwise);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A file that has its name only when it is complete.
+// A file that gets its name when it is complete.
 #pragma once
 #include <cstddef>
 #include <cstdio>
@@ -31,7 +31,7 @@ public:
     bool write(const void* data, std::size_t bytes) {
         return std::fwrite(data, 1, bytes, file_.get()) == bytes;
     }
-    /// Everything has been written.
+    /// Closes the file after everything has been written.
     bool close() { return std::fclose(file_.release()) == 0; }
     /// Gives the closed file its name.
     bool take_name() {

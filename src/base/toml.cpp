@@ -8,7 +8,7 @@ namespace s80::model {
 
 namespace {
 
-/// What `parse` returns; what is wrong becomes a sentence for the user.
+/// Calls `parse`, and returns its result. Converts its exceptions to an Error with a sentence for the user.
 template <class Parse>
 toml::table parsed(const std::string& where, Parse parse) {
     try {

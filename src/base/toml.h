@@ -2,7 +2,7 @@
 // Includes toml++ and turns its parse errors into messages for the user.
 #pragma once
 #define TOML_EXCEPTIONS 1
-#define TOML_HEADER_ONLY 0  // it takes seconds to compile: once, in toml.cpp
+#define TOML_HEADER_ONLY 0  // compiled once, in toml.cpp, because it takes seconds
 
 namespace s80::model {
 
@@ -18,7 +18,7 @@ constexpr void toml_assert(bool holds) {
 }  // namespace s80::model
 
 #pragma push_macro("NDEBUG")
-#undef NDEBUG  // it would turn the assertions into assumptions
+#undef NDEBUG  // with NDEBUG, toml++ would take the assertions for true
 #define TOML_ASSERT(expression) ::s80::model::toml_assert(static_cast<bool>(expression))
 #include <toml++/toml.h>
 #pragma pop_macro("NDEBUG")

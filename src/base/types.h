@@ -20,8 +20,8 @@ inline constexpr unsigned kKinds = kLabelCount<Kind>;
 S80_LABELLED_ENUM(Privilege, user, kernel);
 inline constexpr unsigned kPrivileges = kLabelCount<Privilege>;
 
-/// Process class of an instruction: the class of the process that runs it, or that was interrupted
-/// by it. The paper measures the class `session`.
+/// Process class of an instruction: the class of the process that executes it. An interrupt handler has the
+/// class of the interrupted process. The class `session` is the one that is measured.
 S80_LABELLED_ENUM(ProcessClass, session, delivery, loadgen, idle, kernel, other);
 inline constexpr unsigned kProcessClasses = kLabelCount<ProcessClass>;
 
@@ -70,9 +70,9 @@ enum class Place : std::uint8_t { l1, l2, peer, llc, memory };
 /// The source of an L2 miss. llc: only on machines with a home of their own (Dimensions).
 S80_LABELLED_ENUM(Source, memory, M, O, E, S, llc);
 
-/// The MOESI state as which a protocol's state counts.
+/// The MOESI state as which a state of a protocol is counted.
 S80_LABELLED_ENUM(StateClass, M, O, E, S, none);
-/// Classes of blocks that a core has.
+/// The number of state classes of blocks, without `none`.
 inline constexpr auto kStateClasses = static_cast<unsigned>(StateClass::none);
 
 /// The place that serviced an access that stalls. issue: an instruction, not an access, that waits while the

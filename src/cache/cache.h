@@ -22,7 +22,7 @@ namespace s80::model {
 struct Block {
     std::uint8_t state = 0;         ///< state of the protocol
     bool writable : 1 = false;      ///< stores need no request
-    bool entered_in_e : 1 = false;  ///< and has stayed in E until now
+    bool entered_in_e : 1 = false;  ///< it entered the core in E, and is still in E
     /// In an inclusive L2: an L1I or L1D has held the block since it entered. If none has, an invalidation
     /// need not search the L1s.
     bool was_in_l1i : 1 = false;
@@ -33,8 +33,8 @@ static_assert(sizeof(Block) == 2);
 
 /// All data of a set are adjacent, so that a look-up touches one line of the host's cache: the tags, the
 /// replacement state (32 bits, 64, or as many words as the policy needs), and the blocks, padded to a power
-/// of two. Functions that every access uses are force-inlined, because g++ would call them on accesses that
-/// leave the L1.
+/// of two. Functions that every access uses are force-inlined: otherwise g++ does not inline them where an
+/// access leaves the L1.
 class Cache {
 public:
     /// One way of one set. Valid as long as the cache.
@@ -49,7 +49,8 @@ public:
         return g.sets(line_bytes) * stride(policy, g.ways);
     }
 
-    /// `memory`: that many bytes, aligned to the host's cache lines. They must outlive the cache.
+    /// `memory`: as many bytes as bytes() returns, aligned to the host's cache lines. The memory must outlive
+    /// the cache.
     Cache(const CacheGeometry& g, unsigned line_bytes, Policy policy, std::byte* memory)
         : memory_(memory),
           mask_(g.sets(line_bytes) - 1),
@@ -76,7 +77,7 @@ public:
         const unsigned found = matches(tags(set), line);
         return found == 0 ? Slot{} : Slot{set, static_cast<unsigned>(std::countr_zero(found))};
     }
-    /// The given way of the line's set, whatever it holds.
+    /// The given way of the line's set. It may hold another line or none.
     Slot slot(Line line, unsigned way) const { return {set_of(line), way}; }
     /// The slot for `line`: an empty way, or the policy's victim (still filled).
     Slot place(Line line) {
@@ -122,7 +123,7 @@ public:
         replacement_.fill(order(slot.set), slot.way);
     }
     void drop(Slot slot) const { put(slot, kNoLine, Block{}); }
-    /// Does nothing if the cache does not hold the line.
+    /// Removes the line. Does nothing if the cache does not hold it.
     void drop(Line line) const {
         if (const Slot slot = find(line)) {
             drop(slot);
@@ -131,7 +132,8 @@ public:
 
     /// Prefetches into the host's cache the set of a line that will be looked up soon.
     void host_prefetch(Line line) const { model::host_prefetch(set_of(line)); }
-    /// The same with the replacement state of a set that takes several lines of the host's cache.
+    /// Like host_prefetch, for caches whose sets take several lines of the host's cache: also prefetches the
+    /// replacement state.
     void host_prefetch_set(Line line) const {
         host_prefetch(line);
         model::host_prefetch(order(set_of(line)));
@@ -162,7 +164,7 @@ public:
         }
     }
 
-    /// The whole contents, for a file.
+    /// All memory of the cache, for a state file.
     std::span<std::byte> contents() const { return {memory_, static_cast<std::size_t>(mask_ + 1) << shift_}; }
     Replacement& replacement() { return replacement_; }
     const Replacement& replacement() const { return replacement_; }
@@ -179,7 +181,8 @@ private:
 
     std::byte* order(std::byte* set) const { return set + order_at_; }
 
-    /// Which way it was cannot be predicted, and need not be known.
+    /// Updates the order of a set with two ways. Without a branch on the way, because the way cannot be
+    /// predicted.
     [[gnu::always_inline]] void touch_one_of_two(Slot slot) const {
         const std::uint32_t order = slot.way == 0 ? 0x10 : 0x01;
         std::memcpy(slot.set + order_at_, &order, sizeof order);
@@ -229,7 +232,7 @@ private:
     unsigned ways_;
     unsigned order_at_;  ///< in a set, bytes
     unsigned blocks_at_;
-    bool two_orders_;  ///< each set has two ways and evicts the least recently used
+    bool two_orders_;  ///< two ways and policy lru, for which touch() has a fast path
     Replacement replacement_;
 };
 

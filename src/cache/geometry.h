@@ -8,13 +8,13 @@
 
 namespace s80::model {
 
-/// Of an L1: an event of an L1-filtered epoch has 4 bits for the way (Event::l1_way).
+/// The most ways of an L1: an event of an L1-filtered epoch has 4 bits for the way (Event::l1_way).
 inline constexpr unsigned kMaxL1Ways = 16;
-/// Of any other cache.
+/// The most ways of any other cache.
 inline constexpr unsigned kMaxWays = 32;
 
-/// Size and ways of one cache. A cache of 64 GiB takes as much of the host's memory as one has; beyond it
-/// sizes overflow.
+/// Size and ways of one cache. The limit of 64 GiB keeps sizes from overflowing; tags of such a cache already
+/// fill the memory of a large host.
 constexpr std::array<Key, 2> cache_keys(const char* size, const char* ways, unsigned most_ways) {
     return {Key{.name = size,
                 .type = KeyType::size,

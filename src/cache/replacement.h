@@ -52,12 +52,12 @@ class Replacement {
 public:
     Replacement(Policy policy, unsigned ways) : policy_(policy), ways_(ways) {}
 
-    /// What the policy needs of the number of ways; null: nothing.
+    /// Why the policy does not support this number of ways, as the end of a sentence; null: it does.
     static const char* objection(Policy policy, unsigned ways) {
         return Policies::call(policy, [&](auto p) { return p.objection(ways); });
     }
-    /// Whether the policy tells a fill from a hit. Private caches cannot have such a policy: neither they nor
-    /// the filter of captures tell.
+    /// Whether the policy treats a fill and a hit differently. Private caches cannot have such a policy,
+    /// because they and the filter of captures do not pass on the difference.
     static constexpr bool tells_fills(Policy policy) {
         return Policies::call(policy, []<class One>(One) { return kTellsFills<One>; });
     }
@@ -93,7 +93,7 @@ public:
     bool foreseeable() const {
         return Policies::call(policy_, [](auto p) { return p.kForeseeable; });
     }
-    /// Of a foreseeable policy.
+    /// The way that will be evicted next. Only for a foreseeable policy.
     unsigned next_victim(const std::byte* set) const {
         return Policies::call(policy_, [&]<class One>(One) -> unsigned {
             std::uint64_t common = common_;
@@ -105,7 +105,7 @@ public:
         });
     }
 
-    /// The state that belongs to no set, for a file.
+    /// The state of the whole cache that belongs to no set, for a file.
     std::uint64_t common_state() const { return common_; }
     void set_common_state(std::uint64_t state) { common_ = state; }
 

@@ -41,7 +41,7 @@ private:
         std::uint32_t older = 0;  ///< index 0 is the ring's own node
         std::uint32_t younger = 0;
     };
-    /// A node outside of the ring: the oldest line's node if all are used.
+    /// A free node. If none is free, takes the node of the least recently used line out of the ring.
     std::uint32_t room() {
         if (!free_.empty()) {
             const std::uint32_t node = free_.back();

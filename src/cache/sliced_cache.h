@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A tag array in slices, as last-level caches and directories have. A hash of the line chooses the slice, and
-// the lowest bits of the line choose the set there. So any number of slices makes sizes that are not a
-// power of two.
+// the lowest bits of the line choose the set there. With a number of slices that is not a power of two, the
+// size is not one either.
 #pragma once
 #include <cstring>
 #include <span>
@@ -28,8 +28,8 @@ public:
 
     unsigned slices() const { return static_cast<unsigned>(slices_.size()); }
     /// Fibonacci hashing (Knuth, The Art of Computer Programming, 6.4): the fraction of line x 0.618... is
-    /// spread evenly for lines at any distance of a power of two, so every set of a slice gets its share of
-    /// each array.
+    /// evenly spread if the distances between lines are a power of two, so every set of a slice gets its
+    /// share of each array.
     unsigned slice_of(Line line) const {
         constexpr std::uint64_t kGoldenRatio = 0x9e37'79b9'7f4a'7c15U;
         return static_cast<unsigned>((line * kGoldenRatio >> 32) * slices_.size() >> 32);
@@ -70,7 +70,7 @@ public:
         }
         return words;
     }
-    /// The words that `state` gives.
+    /// The number of words of `state`.
     std::size_t state_words() const { return slices_.size() * (words_of(slices_.front().contents()) + 1); }
     /// Restores that many words. Returns false if a line is not below `lines`.
     [[nodiscard]] bool set_state(std::span<const std::uint64_t> words, std::size_t lines) {

@@ -47,7 +47,7 @@ std::string geometry(const Hierarchy& h) {
 
 class Sum {
 public:
-    /// Eight bytes a step: the arrays are tens of megabytes.
+    /// Adds the bytes in steps of eight, for speed: the arrays have tens of megabytes.
     void add(const void* data, std::size_t n) {
         const auto* p = static_cast<const unsigned char*>(data);
         for (; n >= 8; n -= 8, p += 8) {
@@ -102,7 +102,7 @@ private:
 class Reader {
 public:
     Reader(std::string path, std::FILE* file) : path_(std::move(path)), file_(file) {}
-    /// An array whose size the file knows.
+    /// Reads or writes an array whose size stands in the file.
     template <class List>
     void list(List& v) {
         std::uint64_t count = 0;
@@ -113,7 +113,7 @@ public:
         v.resize(count);
         raw(v.data(), count * sizeof(v[0]));
     }
-    /// An array whose size the machine gives.
+    /// Reads or writes an array whose size follows from the machine.
     template <class List>
     void fill(List&& v) {
         std::uint64_t count = 0;
@@ -194,7 +194,7 @@ Extra load_state(const std::string& path, Hierarchy& hierarchy, TimingMerger& me
     reader.fill(hierarchy.stats().all());
     std::vector<Line> remembered;
     reader.list(remembered);
-    Extra words;  // the merger's, then the hierarchy's
+    Extra words;  // words of the merger, then of the hierarchy
     reader.list(words);
     Extra extra;
     reader.list(extra);

@@ -10,7 +10,7 @@
 
 namespace s80::model {
 
-/// Words of the recording side that travel with the model. Only the plugin interprets them.
+/// State of the recording side, which the file also contains. Only the plugin interprets these words.
 using Extra = std::vector<std::uint64_t>;
 
 /// Writes under a temporary name and renames the file when it is complete. Throws Error.

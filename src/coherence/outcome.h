@@ -20,7 +20,8 @@ struct Outcome {
     CoreNumber supplier = kNobody;        ///< the core that sent data; nobody: memory did, or none moved
     Bus request = Bus::none;              ///< what the requester asked of the other cores and memory
     CoreSet had_copies{};                 ///< sharers: other cores that had a copy before the request
-    bool after_recall = false;            ///< the home recalled the core's last copy of the line
+    /// The core had lost its last copy of the line to a recall by the home.
+    bool after_recall = false;
 
     /// The data came from outside of the core.
     constexpr bool missed() const { return place > Place::l2; }

@@ -24,8 +24,8 @@ inline constexpr unsigned kBusRequests = 3;
 inline constexpr unsigned kMaxHomeStates = 16;
 using HomeState = std::uint8_t;
 
-/// What can happen to a block at its home. A fetch is a read for an instruction. A put is the eviction of a
-/// private copy of which the home learns, by the class of the copy's state: S, E or M, O.
+/// What can happen to a block at its home. A fetch is a read for an instruction. A put tells the home that a
+/// private cache evicted its copy; the three puts are for copies in S, in E or M, and in O.
 enum class HomeEvent : std::uint8_t {
     read,
     fetch,
@@ -49,10 +49,10 @@ struct OwnCell {
     State next_alone = 0;    ///< next state when no other cache keeps a copy (or without a bus request)
     State next_shared = 0;   ///< next state when another cache keeps a copy
     bool writeback = false;  ///< evict only: the block's data go to the home, or to memory
-    bool put = false;        ///< evict only: the home learns of it
-    /// evict only: the home goes on assuming that sharers remain (it ends in a state that grants reads shared
-    /// copies only). Until the next rfo or upgrade for the line, a read fills in next_shared, even if no
-    /// cache keeps a copy.
+    bool put = false;        ///< evict only: the cache tells the home
+    /// evict only: the home assumes that sharers remain, because its next state grants reads only shared
+    /// copies. Until the next rfo or upgrade for the line, a read fills in next_shared, even if no cache has
+    /// a copy.
     bool leaves_shared = false;
 };
 
@@ -70,8 +70,8 @@ struct RemoteCell {
 struct HomeCell {
     bool possible = false;
     bool supply = false;  ///< the last-level cache sends the data if no private cache does
-    /// With supply: it does even if private caches would. A read then does not reach the private caches,
-    /// which keep their states; an rfo does.
+    /// With `supply`: the last-level cache sends the data even if a private cache could. A read then does not
+    /// reach the private caches, which keep their states; an rfo does reach them.
     bool first = false;
     bool grants_shared = false;  ///< the requester fills as if another cache kept a copy
     bool gives = false;          ///< with supply: the requester fills in `given`

@@ -149,7 +149,8 @@ private:
         p_.invalid_ = *invalid;
     }
 
-    /// The order of the file is the order of supply; toml++ sorts by name, so go by position.
+    /// The names of the states in the order of the file: of several suppliers, the state that stands first
+    /// supplies. toml++ sorts by name, so this function sorts by position.
     static std::vector<std::string> in_file_order(const toml::table& states) {
         std::vector<std::tuple<toml::source_index, toml::source_index, std::string>> order;
         for (const auto& [key, value] : states) {
@@ -216,7 +217,7 @@ private:
         if (!cell.contains("impossible")) {
             return false;
         }
-        text(cell, "impossible", at);  // the reason must be there
+        text(cell, "impossible", at);  // throws if the cell does not give the reason
         allow(cell, at, {"impossible"});
         return true;
     }
@@ -304,7 +305,8 @@ private:
         return out;
     }
 
-    /// Refuses a hand-over that contradicts itself. The proof checks whether the whole table is coherent.
+    /// The state that a supplier gives to the requester. Refuses a cell that contradicts itself; whether the
+    /// whole table is coherent, the proof checks (`s80lab protocol check`).
     State given(const toml::table& cell, const std::string& at, const RemoteCell& out) const {
         const State s = state(cell, "gives", at);
         if (!out.supply) {
@@ -403,7 +405,8 @@ private:
         return row == nullptr ? nullptr : row->as_table();
     }
 
-    /// Whether the row has to be read. Refuses a row whose event cannot happen, and the absence of another.
+    /// Whether the row must be read. Throws if the table has a row whose event cannot happen, or lacks a row
+    /// whose event can.
     bool wanted(HomeEvent event, bool there) const {
         const std::string at = std::string("[home.") + kHomeEventNames[static_cast<unsigned>(event)] + "]";
         std::string why_not;
@@ -450,8 +453,8 @@ private:
         return event >= HomeEvent::put_sharer && event <= HomeEvent::put_owner;
     }
 
-    /// A request can meet each state, a displacement the states with data, a put or a recall those with
-    /// copies.
+    /// Whether the event can happen in the state: a request in each, a displacement in those with data, a put
+    /// or a recall in those with copies.
     bool meets(HomeEvent event, const HomeStateInfo& info) const {
         if (event == HomeEvent::displace) {
             return info.data;
@@ -534,8 +537,8 @@ private:
         return keys;
     }
 
-    /// The forms: next; alone and shared; clean and dirty; clean and dirty with alone or shared, which goes
-    /// before them.
+    /// Reads the next states of a cell. A cell has one of these forms: `next`; `alone` and `shared`; `clean`
+    /// and `dirty`; or `clean` and `dirty` with one of `alone` and `shared`, which takes precedence.
     void home_ends(HomeCell& out, const toml::table& cell, const std::string& at) const {
         const bool alone = cell.contains("alone");
         const bool shared = cell.contains("shared");
@@ -587,7 +590,8 @@ private:
         }
     }
 
-    /// What remains of the home on a bus with one flag a line.
+    /// Sets what a bus with one flag for each line can keep of the [home]: whether sharers may remain after
+    /// an eviction.
     void set_leaves_shared(State s) {
         OwnCell& evict = p_.own_[static_cast<unsigned>(OwnEvent::evict)][s];
         for (unsigned h = 0; evict.put && h < p_.n_home_states_; ++h) {
@@ -596,7 +600,7 @@ private:
         }
     }
 
-    /// The row [remote.recall], which is there if and only if the home recalls.
+    /// Reads the row [remote.recall]. A table has this row if and only if its home recalls.
     void load_recalled() {
         const auto& displace = p_.home_[static_cast<unsigned>(HomeEvent::displace)];
         p_.recalls_ = p_.directory_recalls_ || std::any_of(displace.begin(), displace.end(),

@@ -10,7 +10,7 @@ namespace s80::model {
 
 /// Service time of each resource in cycles. 0: unlimited bandwidth.
 struct Bandwidth {
-    /// A service of a million cycles is a disk's.
+    /// The limit is a million cycles, which is the service time of a disk.
     static constexpr std::array kKeys{
         Key{.name = "bandwidth.bus",
             .most = 1'000'000,

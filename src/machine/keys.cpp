@@ -82,7 +82,7 @@ std::string value_text(const std::variant<std::monostate, std::int64_t, double, 
     return text.str();
 }
 
-/// A limit as a whole number, if it is one.
+/// A limit as text: without a fraction if it is a whole number.
 std::string limit(double value) {
     std::ostringstream text;
     text << std::setprecision(15) << value;

@@ -14,7 +14,7 @@ namespace s80::model {
 
 class Keys {
 public:
-    /// No keys; `where` begins messages.
+    /// An empty file; `where` begins messages.
     explicit Keys(std::string where = "the machine") : where_(std::move(where)) {}
     /// Reads a TOML file, or text. Throws Error.
     static Keys load(const std::string& path);
@@ -35,7 +35,7 @@ public:
     /// The position of the name in the key's list.
     unsigned choice(const Key& key) const;
 
-    /// The value of a key without limits.
+    /// The text of a key that has no list of names.
     std::string text(const std::string& key) const;
     std::string text(const std::string& key, const std::string& otherwise) const;
 

@@ -13,7 +13,7 @@ struct Latency {  ///< stall cycles beyond the base cycle
     unsigned memory = 0;
     unsigned cache = 0;
     unsigned upgrade = 0;
-    unsigned llc = 0;  ///< of machines with a last-level cache
+    unsigned llc = 0;  ///< the last-level cache sends the data
 
     static constexpr std::array kKeys{
         Key{.name = "latency.l2_hit", .unit = "cycles", .text = "an access that the L2 services"},

@@ -40,7 +40,7 @@ void check_geometry(const std::string& where, const std::string& cache, const Ca
     check_policy(where, cache, g.ways, m.policy);
 }
 
-/// size: the key of the size with its value, for example "entries = 12".
+/// Throws if the part cannot be built. size: the key of the size with its value, for example "entries = 12".
 void check_sliced(const std::string& where, const std::string& part, const std::string& size,
                   const SlicedGeometry& g, unsigned line_bytes) {
     const std::uint64_t lines = g.lines(line_bytes);
@@ -107,7 +107,8 @@ Machine read_machine(Keys keys) {
 
 }  // namespace
 
-/// Each organisation but the inclusive one keeps different lines in the L1s and the L2.
+/// With the inclusive organisation, the L2 holds the lines of the L1s too. With the others, L1s and L2 hold
+/// different lines.
 std::uint64_t Machine::private_lines() const {
     const std::uint64_t bytes = l2.bytes + (l2_inclusion == "inclusive" ? 0 : l1i.bytes + l1d.bytes);
     return cores() * (bytes / line_bytes);

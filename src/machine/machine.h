@@ -63,8 +63,8 @@ inline constexpr Key kFilterKey{
     .otherwise = 1'000,
     .unit = "instructions",
     .text = "filter interval: repeated accesses to one line in it count as L1 hits"};
-/// With other lengths, processors that wait for each other wait wrongly: the limits are the lengths that were
-/// compared with the reference order (docs/background/clock.md).
+/// The limits are the lengths that were compared with the reference order (docs/background/clock.md). With
+/// other lengths, processors may wait for each other too long or too short.
 inline constexpr Key kEpochKey{
     .name = "clock.epoch_cycles",
     .least = 5'000,
@@ -82,8 +82,9 @@ struct Machine {
     CacheGeometry l1i, l1d, l2;
     std::string l2_inclusion = "inclusive";  ///< organisation of the private caches
     Policy policy = kPrivatePolicies[kPolicyKey.standard<std::size_t>()];
-    std::optional<SlicedGeometry> llc;        ///< the shared last-level cache
-    std::optional<SlicedGeometry> directory;  ///< of bounded size; none: it knows every copy
+    std::optional<SlicedGeometry> llc;  ///< the shared last-level cache
+    /// A directory of bounded size; none: the home knows every copy.
+    std::optional<SlicedGeometry> directory;
     Latency latency;
     Translation translation;
     Bandwidth bandwidth;

@@ -16,7 +16,7 @@ struct Access {
     std::uint8_t way;  ///< of the L1 that the line finds or fills, or kAnyWay
 };
 
-/// The replacement policy chooses the way.
+/// Value of `way`: the replacement policy chooses the way.
 inline constexpr std::uint8_t kAnyWay = 0xff;
 
 }  // namespace s80::model

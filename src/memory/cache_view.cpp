@@ -3,7 +3,7 @@
 
 namespace s80::model {
 
-/// Of several copies in one core, the L2's has the state.
+/// If a core has several copies, the block in the L2 has the state.
 State CacheView::state(unsigned core, Line line) const {
     const CoreCaches& mine = cores_[core];
     for (const Cache* cache : {&mine.l2, &mine.l1d, &mine.l1i}) {

@@ -30,7 +30,8 @@ Machine spare_machine(Machine machine, Spares spares) {
 
 }  // namespace
 
-// Before its use: otherwise clang does not emit it (findings/clang-template-from-generic-lambda.sh).
+// Defined before its use, because clang otherwise does not emit it
+// (findings/clang-template-from-generic-lambda.sh).
 template <class Caches>
 void Hierarchy::beyond_l1(Hierarchy& self, const Access& a, Cache::Slot slot, Outcome& outcome) {
     Statistics& stats = self.stats_;
@@ -74,7 +75,8 @@ Hierarchy::Hierarchy(const Machine& machine, const Protocol& protocol, std::size
     }
 }
 
-/// Sets of those that will snoop, and the sharers of the line that will be pushed out.
+/// Host prefetch of the sets that the snoop will search in the other cores, and of the sharers of the line
+/// that the access will evict.
 void Hierarchy::host_prefetch_others(unsigned core, Line line, CoreSet others) const {
     private_->host_prefetch_snoop(others, line);
     const Line victim = cores_[core].l2.next_victim(line);

@@ -152,10 +152,10 @@ public:
     std::vector<Line> remembered() const { return home_->remembered(); }
     /// The other state of the caches, of the prefetcher and of the home, as words.
     std::vector<std::uint64_t> state() const;
-    /// Restores it. Throws Error if the words have another number.
+    /// Restores it. Throws Error if the number of words does not fit.
     void set_state(std::span<const std::uint64_t> words);
-    /// Recomputes the index of sharers from the contents of the caches, and has the home remember lines,
-    /// after both were read from a file. Throws Error if a line lies outside of the address space.
+    /// After the contents of the caches were read from a file: recomputes the index of sharers, and lets the
+    /// home remember the lines of remembered(). Throws Error if a line lies outside of the address space.
     void rebuild_sharers(const std::vector<Line>& remembered);
     const Home& home() const { return *home_; }
     Home& home() { return *home_; }
@@ -189,7 +189,7 @@ private:
     std::unique_ptr<PrivateCaches> private_;
     BeyondL1 beyond_l1_;
     std::unique_ptr<Home> home_;
-    std::unique_ptr<Prefetcher> prefetcher_;  ///< or none
+    std::unique_ptr<Prefetcher> prefetcher_;  ///< null: none
     bool follows_up_;
     std::vector<Line> prefetched_;
 };

@@ -34,7 +34,7 @@ std::vector<Key> joined(std::initializer_list<std::span<const Key>> lists) {
     return keys;
 }
 
-/// In the order of resolved files.
+/// All tables, in the order of resolved files.
 std::vector<Table> tables() {
     return {
         {"", "", false, {kLineKey}},

@@ -24,8 +24,8 @@ Attribution::Attribution(const Hierarchy& hierarchy, const TimingMerger& merger,
       taken_(1),
       shadows_(hierarchy.machine().cores(), Shadow(hierarchy.lines_per_core())) {}
 
-/// What the caches hold now has been held; in which order it was used nobody knows. A later region forgets
-/// what an earlier region has found.
+/// A region begins. Forgets what an earlier region has found. Lines that are in the caches now count as held
+/// before. Their order of use is not known, so the shadow tags get them in any order.
 void Attribution::start() {
     if (active_) {
         return;
@@ -57,7 +57,7 @@ void Attribution::end(const Epoch& epoch) {
 }
 
 void Attribution::event(unsigned processor, const Event& event, std::int64_t clock) {
-    if (active_ && event.op == Op::device_write) {  // of the whole line
+    if (active_ && event.op == Op::device_write) {  // a device writes whole lines
         for (const unsigned core : hierarchy_.caches().sharers(event.line)) {
             lost(core, event.line, std::numeric_limits<std::uint16_t>::max());
         }
@@ -80,7 +80,7 @@ void Attribution::event(unsigned processor, const Event& event, std::int64_t clo
     }
 }
 
-/// A core whose copy is gone after the request has lost it to the requester.
+/// An access went beyond its L1. Each core whose copy is gone now has lost it to the requester.
 void Attribution::beyond_l1(const Outcome& outcome) {
     if (!active_) {
         return;
@@ -102,7 +102,8 @@ void Attribution::beyond_l1(const Outcome& outcome) {
     }
 }
 
-/// writes: the granules that the access which took the copy writes.
+/// A core loses its copy of the line to another one. writes: the granules that the other core's access
+/// writes.
 void Attribution::lost(unsigned core, Line line, std::uint16_t writes) {
     std::uint32_t& number = numbers_[line];
     if (number == 0) {
@@ -135,7 +136,8 @@ void Attribution::missed(unsigned core, Line line, bool in_shadow, Miss miss) {
     sink_(miss);
 }
 
-/// Nobody else has the line any more, nor would have with a cache of another shape.
+/// After a store, no other core has the line, in a cache of any shape: takes the line out of the other cores'
+/// shadow tags.
 void Attribution::stored(unsigned core, Line line) {
     for (unsigned other = 0; other < shadows_.size(); ++other) {
         if (other != core) {

@@ -55,7 +55,7 @@ struct Miss {
     std::uint64_t pc = 0;        ///< of the instruction, or of its block for an instruction fetch
     std::uint64_t address = 0;   ///< virtual
     std::uint64_t physical = 0;  ///< of the line's first byte
-    std::uint32_t who = 0;       ///< the recorder's number for task and system call
+    std::uint32_t who = 0;       ///< number of task and system call (plugin/whos.h)
     CoreSet holders;             ///< sharers: other cores that had a copy
     std::uint16_t reads = 0;     ///< granules that the core accesses now
     std::uint16_t writes = 0;

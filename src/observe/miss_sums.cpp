@@ -82,7 +82,8 @@ void MissSums::add(const Miss& miss) {
     }
 }
 
-/// The rule of migratory lines: see scripts/s80lab/analysis/misses/sharing.py.
+/// Whether the request is a store whose line the same core requested last, with a read. This is how migratory
+/// lines are recognised: see scripts/s80lab/analysis/misses/sharing.py.
 bool MissSums::after_own_read(const Miss& miss) {
     std::uint8_t& reader = readers_[miss.physical >> line_shift_];
     const auto self = static_cast<std::uint8_t>(miss.traits.core + 1);
@@ -125,21 +126,21 @@ std::size_t MissSums::folded(Change&& change) {
     const std::size_t many = used_;
     used_ = 0;
     for (std::size_t i = 0; i < many; ++i) {
-        MissSum sum = sums_[i];  // put() writes to no place behind this one
+        MissSum sum = sums_[i];  // a copy; put() writes only to earlier places
         change(sum);
         put(sum);
     }
     return used_;
 }
 
-/// Gives up the details that matter least. Much room must become free: so the work for a request is constant
-/// on average. Frequent transfers lose their details only if little else has become free.
+/// Merges sums by giving up details, those that matter least first. Stops when half of the room is free, so
+/// that the work for each request is constant on average. Frequent transfers lose their details last.
 void MissSums::fold() {
     constexpr std::uint64_t kAny = std::numeric_limits<std::uint64_t>::max();
     const std::size_t half = limit_ / 2;
     const std::size_t most = limit_ - limit_ / 8 - 1;
     struct Step {
-        std::uint64_t count;  ///< of the transfers and upgrades that lose details
+        std::uint64_t count;  ///< transfers and upgrades up to this count lose details
         unsigned shift;
         std::size_t enough;  ///< sums that may be left
         bool keeps_task = true;

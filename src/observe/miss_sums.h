@@ -35,7 +35,7 @@ struct MissSum {
     std::uint64_t stall = 0;  ///< cycles of all requests
     std::uint64_t first_ns = 0;
     std::uint64_t last_ns = 0;
-    /// Requests by stores whose line the same core had been the last to request, with a read.
+    /// Number of requests by stores whose line the same core requested last, with a read.
     std::uint64_t own_reads = 0;
     std::uint16_t reads = 0;  ///< granules of all requests; of a range: 0
     std::uint16_t writes = 0;
@@ -51,9 +51,10 @@ public:
     /// `lines`: of the memory. `limit`: the largest number of sums.
     MissSums(std::size_t lines, std::uint64_t line_bytes, std::size_t limit);
 
-    /// Throws Error if the sums do not fit, even without addresses, code and tasks.
+    /// Adds a request. If the limit is reached, sums lose details and are merged. Throws Error if they do not
+    /// fit even without addresses, code and tasks.
     void add(const Miss& miss);
-    /// In the order of first occurrence.
+    /// All sums, in the order of first occurrence.
     std::span<const MissSum> sums() const { return {sums_, used_}; }
     std::size_t limit() const { return limit_; }
 

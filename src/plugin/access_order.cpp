@@ -33,7 +33,7 @@ Conflicts::Found AccessOrder::access(Vcpu& vcpu, model::Line line, Kind kind) {
     return found;
 }
 
-/// The access comes after those that it conflicts with.
+/// Writes an edge to each access that this one conflicts with, and adds the waits to the expected time.
 void AccessOrder::order(Vcpu& vcpu, model::Line line, const Conflicts::Found& found) {
     if (found.storer != Conflicts::Found::kNobody) {
         const Wait kind = vcpu.slice.paused ? Wait::later : Wait::transfer;
@@ -74,8 +74,8 @@ void AccessOrder::stall(Vcpu& vcpu, const Conflicts::Found& found) const {
     }
 }
 
-/// `edge`: its number is the position of the awaited event. Returns whether the edge is written: `vcpu` may
-/// already come after a later event of that processor.
+/// Writes an ordering edge; its number is the position of the awaited event. Returns false, and writes
+/// nothing, if an earlier edge of `vcpu` already waits for the same or a later event of that processor.
 bool AccessOrder::wait_for(Vcpu& vcpu, const model::Edge& edge) {
     std::uint32_t& until = edges_[vcpu.processor].waits_until[edge.processor];
     if (edge.number < until) {
@@ -88,7 +88,8 @@ bool AccessOrder::wait_for(Vcpu& vcpu, const model::Edge& edge) {
     return true;
 }
 
-/// In the next epoch a processor may have to wait for the last store of this one.
+/// Collects the positions of all events that edges name. In the next epoch a processor may have to wait for
+/// the last store of this one, so these stores count too.
 void AccessOrder::collect_awaited() {
     conflicts_.each_stored(
         [this](unsigned storer, std::uint32_t at, std::int64_t) { edges_[storer].awaited.push_back(at); });
@@ -112,7 +113,7 @@ void AccessOrder::number_edges() {
     collect_awaited();
     conflicts_.each_stored([this](unsigned storer, std::uint32_t& at, std::int64_t& stored) {
         at = number(storer, at);
-        // A part of the end's error is corrected later.
+        // Relative to the end of the epoch, because the next epoch corrects a part of the error of that end.
         stored = (stored != Conflicts::Found::kNoTime ? stored : 0) - time(storer);
     });
     for (const Order& order : orders_) {

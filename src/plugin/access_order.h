@@ -34,18 +34,19 @@ public:
     void begin_epoch();
 
 private:
-    /// An ordering edge, as long as positions in streams stand for numbers of awaited events.
+    /// An ordering edge of the open epoch. Awaited events get their numbers when the epoch ends; until then
+    /// the edge has the position of the awaited event in its stream.
     struct Order {
         unsigned processor = 0;
-        std::size_t position = 0;  ///< of the event
+        std::size_t position = 0;  ///< of the ordering event in the stream of `processor`
         model::Edge edge;          ///< its number is the position of the access that comes before it
     };
     /// The edges of one processor's stream in this epoch.
     struct Edges {
-        std::vector<std::uint32_t> awaited;  ///< positions in its stream that edges of others name
+        std::vector<std::uint32_t> awaited;  ///< positions in its stream that edges of other processors name
         /// By processor: the last position in its stream that this processor waits for, plus one.
         std::vector<std::uint32_t> waits_until;
-        std::int64_t behind = 0;  ///< of its processor: see TimeRules::keeps_behind
+        std::int64_t behind = 0;  ///< see TimeRules::keeps_behind
     };
 
     void order(Vcpu& vcpu, model::Line line, const Conflicts::Found& found);

@@ -12,7 +12,7 @@ using model::Kind;
 
 namespace {
 
-/// A loop that polls has fewer blocks.
+/// The search for the end of a polling loop gives up after so many blocks.
 constexpr unsigned kSearchedBlocks = 64;
 
 std::uint64_t next_check(const Vcpu& vcpu) {
@@ -62,7 +62,8 @@ bool Accesses::check(Vcpu& vcpu) const {
         Vcpus::leave();
         return false;
     }
-    // A contender that is ahead asks before each block, and mostly within a filter interval.
+    // A contender that is ahead calls this function before each block. Most of these calls are within a
+    // filter interval, which must then go on.
     if (vcpu.instructions >= vcpu.filter.interval_end || vcpu.instructions < vcpu.slice.contention_end) {
         vcpu.slice.reads_again = true;
         begin_interval(vcpu);
@@ -77,8 +78,8 @@ bool Accesses::check(Vcpu& vcpu) const {
 
 /// Counts a block of the search. Returns false if the time slice or the filter interval may end here.
 bool Accesses::search_goes_on(Vcpu& vcpu) const {
-    // At the first block of a time slice, QEMU has the flags in another form. A loop with PAUSE returns only
-    // there.
+    // At the first block of a time slice, QEMU keeps the flags in another form than later, so registers can
+    // only be compared with a later block. A loop with PAUSE returns only to first blocks of time slices.
     if (vcpu.polls.search == kSearchedBlocks - 1 && !vcpu.slice.after_pause) {
         vcpu.move_loop(running_state);
     }
@@ -93,7 +94,7 @@ bool Accesses::search_goes_on(Vcpu& vcpu) const {
     return true;
 }
 
-/// A loop that polls may begin at this block.
+/// Starts the search for a polling loop: this block may be the first one of the loop.
 void Accesses::search_loop(Vcpu& vcpu, const void* registers) const {
     if (!skips_polls_) {
         return;
@@ -137,7 +138,7 @@ void Accesses::access_line(Vcpu& vcpu, std::uint32_t info, std::uint64_t address
     const auto entry = virtual_line % kFilterEntries;
     const std::uint64_t line = memory_.translate(vcpu, info, address, kind) >> line_shift_;
     if (line >= memory_.lines()) {
-        return;  // nowhere, or firmware
+        return;  // not RAM: unmapped, or firmware
     }
     epochs_.access(vcpu, static_cast<model::Line>(line), kind);
     if (notes_ != nullptr) [[unlikely]] {
@@ -190,7 +191,7 @@ void Accesses::noted_access(Vcpu& vcpu, const Site& site, std::uint32_t info, st
 }
 
 void Accesses::copy_begins(Vcpu& vcpu) {
-    constexpr std::uint64_t kCall = 16;  // instructions between the module's last block and here
+    constexpr std::uint64_t kCall = 16;  // at most so many instructions after code of a module
     vcpu.device.copies = vcpu.instructions - vcpu.device.module_at <= kCall;
     vcpu.device.lines = {};
 }

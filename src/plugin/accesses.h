@@ -36,17 +36,18 @@ public:
     void translation_changed(Vcpu& vcpu) const;
 
     // --- accesses ---
-    /// The block that begins lies in this physical line.
+    /// A block begins whose code lies in this physical line: records the fetch of the line.
     void fetch(Vcpu& vcpu, model::Line line) const;
     void load_or_store(Vcpu& vcpu, std::uint32_t info, std::uint64_t address, model::Kind kind,
                        bool may_cross) const;
-    /// Instead of load_or_store if notes are taken. Each line that the access touches has a note of its own
-    /// part.
+    /// Called instead of load_or_store if notes are taken. If the access crosses a line, each of the two
+    /// lines gets a note.
     void noted_access(Vcpu& vcpu, const Site& site, std::uint32_t info, std::uint64_t address,
                       model::Kind kind) const;
-    /// A memcpy begins. In the disk's driver, which is a module, it counts as an access of the disk.
+    /// A memcpy begins. If a kernel module calls it, the copy counts as accesses of a device: the disk's
+    /// driver is a module.
     static void copy_begins(Vcpu& vcpu);
-    /// An access of such a memcpy.
+    /// An access of a memcpy that counts as accesses of a device.
     void device_access(Vcpu& vcpu, std::uint32_t info, std::uint64_t address, model::Kind kind) const;
 
     /// The load generator hands the phase page over by a store to the second word at this address.

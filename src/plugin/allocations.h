@@ -15,8 +15,8 @@ namespace s80::plugin {
 
 class Allocations {
 public:
-    /// Where a call has the number of bytes. third: and it stores the address where its first argument
-    /// points.
+    /// Which argument of a call is the number of bytes. product: the first times the second. third: the third
+    /// one, and the function stores the address of the object where its first argument points.
     enum class Size : std::uint8_t { first, second, product, third };
     struct Object {
         std::uint64_t begin = 0;
@@ -53,10 +53,11 @@ public:
     /// so the place of its `ret` is not known. Code after a call is translated when the call returns.
     bool returns_to(std::uint64_t physical) const { return returns_.contains(physical); }
 
-    /// `physical`: of the caller, if it is mapped.
+    /// A call of an allocator begins. `physical`: address of the caller's code, if it is mapped.
     void entered(Size size, const Call& call, std::optional<std::uint64_t> physical);
-    /// The new object; nothing if the allocator failed, if the call began before the recording, or if the
-    /// same caller had an object of the same size there before. `word`: reads the process's memory.
+    /// A call returns: the new object. Nothing if the allocator failed, if the call began before the
+    /// recording, or if the same caller had an object of the same size at this address before. `word`: reads
+    /// the process's memory.
     std::optional<Object> returned(const Return& call,
                                    const std::function<std::uint64_t(std::uint64_t)>& word);
 

@@ -15,7 +15,7 @@ using model::Error;
 
 namespace {
 
-/// As in scripts/s80lab/config/machine.py.
+/// The limit of scripts/s80lab/config/machine.py.
 constexpr std::uint64_t kLargestClockShift = 10;
 constexpr std::uint64_t kSlowest = 1000;
 constexpr std::uint64_t kFewestSums = 1'000;

@@ -10,7 +10,8 @@
 
 namespace s80::plugin {
 
-/// Fits into one line of the host's cache. A block reached through a pointer is hardly ever cached.
+/// Data of a block. They fit into one line of the host's cache, because each use of them is likely to miss
+/// there.
 struct alignas(64) Block {
     std::uint16_t instructions = 0;
     std::uint8_t privilege = 0;
@@ -18,7 +19,8 @@ struct alignas(64) Block {
     /// Virtual address, if the log of misses or the profile needs it; otherwise 0.
     std::uint64_t address = 0;
     std::uint16_t next = 0;  ///< page offset after its last instruction, if `address` is used
-    /// Lines of code: consecutive lines in each of at most two pages.
+    /// Number of lines of code in each of at most two pages. The lines of a page are consecutive, from
+    /// `first` on.
     std::array<std::uint8_t, 2> lines{};
     std::array<model::Line, 2> first{};
     std::array<std::uint16_t, model::kInstructionClasses> classes{};
@@ -33,9 +35,10 @@ struct BitField {
     constexpr std::uint64_t get(std::uint64_t w) const { return w >> shift & mask; }
 };
 
-/// The argument of a block's callback. Almost every block fits into the word itself, so that executing it
-/// needs no further memory access (there are hundreds of thousands of blocks, so each access would miss). For
-/// the other blocks the word is a pointer. A block has at most one branch, which ends it.
+/// The argument of a block's callback. Almost every block fits into the word itself, so that its execution
+/// needs no further access of memory: there are hundreds of thousands of blocks, and each such access would
+/// miss in the host's caches. For the other blocks the word is a pointer. A block has at most one branch,
+/// which ends it.
 class BlockWord {
 public:
     explicit BlockWord(void* word) : word_(reinterpret_cast<std::uintptr_t>(word)) {}
@@ -61,8 +64,8 @@ public:
     static BlockWord point_to(const Block& b) { return BlockWord(const_cast<Block*>(&b)); }
     void* word() const { return reinterpret_cast<void*>(word_); }
 
-    /// The same in each run of a guest, whether the block fits into the word or not. Blocks that begin in one
-    /// line may share it.
+    /// A number of the block that is the same in each run of a guest. Blocks that begin in the same line may
+    /// share a number.
     std::uint64_t id() const {
         return packed() ? id(line(), instructions()) : id(block().first[0], block().instructions);
     }

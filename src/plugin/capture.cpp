@@ -10,7 +10,7 @@ namespace s80::plugin {
 
 namespace {
 
-/// Nothing for no path.
+/// The contents of a file; an empty path: an empty string.
 std::string read_file(const std::string& path) {
     if (path.empty()) {
         return {};

@@ -12,9 +12,9 @@
 
 namespace s80::plugin {
 
-/// The captures that the arguments ask for, from the first recorded epoch to the end of the measured region
-/// (of a program: its first one), or to the end of the run if it has none. Captures do not change what is
-/// played.
+/// Owns the captures that the arguments name. A capture begins with the first recorded epoch. It ends with
+/// the measured region (with the first region of a program that has several), or with the run if there is no
+/// region. Captures do not change what the timing merger plays.
 class Capture {
 public:
     /// Throws model::Error if a file cannot be created.

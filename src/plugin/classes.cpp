@@ -9,7 +9,8 @@ using model::ProcessClass;
 
 namespace {
 
-/// Only those that go by name: idling processors and the kernel's threads are known without one.
+/// The process class with this label. The file lists no other classes: idle tasks and kernel threads are
+/// recognised without their names.
 ProcessClass class_of_label(std::string_view label, const std::string& path) {
     for (const ProcessClass process_class :
          {ProcessClass::session, ProcessClass::delivery, ProcessClass::loadgen}) {

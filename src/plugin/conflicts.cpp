@@ -18,7 +18,7 @@ void Conflicts::next_epoch() {
     ++epoch_;
     ++slice_;
     contended_.clear();
-    if ((epoch_ & kEpochMask) == 0) {  // the number has come round: nothing old may match
+    if ((epoch_ & kEpochMask) == 0) {  // the bits of the number repeat: old records must not match
         std::fill_n(alone_, lines_, Alone{});
         epoch_ += 2;
     }
@@ -47,7 +47,7 @@ inline Conflicts::Alone* Conflicts::alone(unsigned processor, model::Line line) 
     return nullptr;
 }
 
-/// Makes the complete record of a line that one processor alone has accessed so far.
+/// A second processor accesses the line: makes a complete record of what one processor alone has done so far.
 void Conflicts::share(Alone& alone, model::Line line) {
     const auto [group, i] = find(line);
     const auto bit = static_cast<std::uint8_t>(1U << i);
@@ -92,7 +92,7 @@ inline Conflicts::Place Conflicts::find(model::Line line) {
     return {make(number), line % kLines};
 }
 
-/// Nothing recent is forgotten: the table grows instead.
+/// A free group for lines. Grows the table instead of dropping a group of this epoch or the last one.
 Conflicts::Group& Conflicts::make(model::Line number) {
     for (;; grow()) {
         Group* const first = home(number);
@@ -109,7 +109,7 @@ Conflicts::Group& Conflicts::make(model::Line number) {
 }
 
 void Conflicts::grow() {
-    ++slice_;  // what `recent_` points to moves
+    ++slice_;  // the groups move, so the pointers in `recent_` must not be used
     mask_ = mask_ * 2 + 1;
     const std::vector<Group> old = std::exchange(groups_, std::vector<Group>(mask_ + 1 + kProbes));
     for (const Group& group : old) {
@@ -119,7 +119,7 @@ void Conflicts::grow() {
     }
 }
 
-/// What any access conflicts with: the last store.
+/// Finds the last store, with which both loads and stores conflict.
 inline Conflicts::Found Conflicts::Place::conflict(unsigned processor) const {
     Found found;
     const unsigned storer = group.storer[line];

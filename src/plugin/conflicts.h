@@ -14,8 +14,9 @@
 
 namespace s80::plugin {
 
-/// Knows where stores stand in the streams of this epoch. Conflicts keeps no position for a line that one
-/// processor alone has accessed: it asks for the last one where a second processor accesses the line.
+/// Finds stores in the streams of this epoch. Conflicts keeps no position for a line that only one processor
+/// has accessed. When a second processor accesses the line, Conflicts asks for the position of the last
+/// store.
 class StorePositions {
 public:
     /// Position of the processor's last store to the line in its stream of this epoch. There is one.
@@ -26,10 +27,9 @@ protected:
 };
 
 /// Remembers for each line that was accessed in the current or the last epoch its last store and the readers
-/// since. Older accesses are forgotten.
-///
-/// Nearly all lines are accessed by one processor alone. For those a few bits are enough, and little of the
-/// host's cache is used. Another processor's access makes a complete record of them.
+/// since. Older accesses are forgotten. Nearly all lines are accessed by one processor alone. For such a line
+/// a few bits are enough, which use little of the host's cache. When a second processor accesses the line, it
+/// gets a complete record.
 class Conflicts {
 public:
     /// `lines`: their number. `stores` must outlive this object. Throws Error if address space is exhausted.
@@ -39,42 +39,44 @@ public:
     struct Found {
         static constexpr unsigned kNobody = model::kMaxCores;
         static constexpr std::int64_t kNoTime = std::numeric_limits<std::int64_t>::min();
-        /// It conflicts with an access of this epoch or the last one: on the machine the line is transferred.
+        /// The access conflicts with one of this epoch or the last one: the machine would transfer the line.
         bool transfers = false;
-        bool miss = false;     ///< the line is not here
-        bool upgrade = false;  ///< a store: the line is here, and at another processor too
-        /// The line is here, but processors contend for it: it was transferred in this epoch or the last one.
+        bool miss = false;     ///< the processor does not have the line
+        bool upgrade = false;  ///< a store: this processor and another one have the line
+        /// The processor has the line, but processors contend for it: it was transferred in this epoch or the
+        /// last one.
         bool disputed = false;
         bool first = false;  ///< the processor's first access to a disputed line in this epoch
-        /// Another processor stored to the line in this epoch or the last one. An access that does not
-        /// conflict (the line is here) may then poll.
+        /// Another processor stored to the line in this epoch or the last one. If the access does not
+        /// conflict, because the processor has the line, it may be a poll.
         bool contended = false;
         // Accesses of this epoch that come before it:
         unsigned storer = kNobody;
         std::uint32_t stored_at = 0;         ///< position of that store in the storer's stream
-        std::int64_t stored_time = kNoTime;  ///< when it was stored: see `when`
-        std::uint32_t first_at = 0;  ///< of its first store after the last access of another processor
-        /// If no processor has stored in this epoch: who stored to the line in the last epoch, as far as
-        /// each_stored has reported. Then `stored_at` and `stored_time` are what the caller of each_stored
-        /// wrote.
+        std::int64_t stored_time = kNoTime;  ///< expected time of that store, as written through `when`
+        /// Position of the storer's first store after the last access of another processor.
+        std::uint32_t first_at = 0;
+        /// If no processor has stored to the line in this epoch: the processor that stored last in the epoch
+        /// before, if each_stored() reported the line. Then `stored_at` and `stored_time` are the values that
+        /// the function passed to each_stored() left there.
         unsigned storer_before = kNobody;
         model::CoreSet readers;  ///< processors
-        /// A store: other processors that loaded the line since the last store, in this epoch or the last
-        /// one.
+        /// Of a store: the other processors that loaded the line since the last store, in this epoch or the
+        /// last one.
         model::CoreSet copies;
-        /// A store to a line that others use too: where the caller writes its time, which later accesses
-        /// find.
+        /// Of a store to a line that other processors use too: the caller writes the time of the store there,
+        /// and later accesses find it in `stored_time`.
         std::int64_t* when = nullptr;
     };
     Found load(unsigned processor, model::Line line);
-    /// `at`: position in the processor's stream.
+    /// `at`: position of the store in the processor's stream.
     Found store(unsigned processor, model::Line line, std::uint32_t at);
 
-    /// The last store to the line is at another position of its stream.
+    /// The last store to the line stands at this position of its stream, not at the one that store() got.
     void moved(model::Line line, std::uint32_t at);
 
-    /// Calls `fn(storer, stored_at, stored_time)` for each line that processors contend for and that was
-    /// stored to in this epoch, with its last store. What `fn` writes there is found in the next epoch.
+    /// Calls `fn(storer, stored_at, stored_time)` for each contended line that was stored to in this epoch,
+    /// with its last store. `fn` may change the last two: accesses of the next epoch find the changed values.
     template <class Fn>
     void each_stored(Fn&& fn) {
         for (const model::Line line : contended_) {
@@ -121,7 +123,7 @@ private:
         std::uint8_t moved_now = 0;     ///< transferred in the epoch `used`
         std::uint8_t moved_before = 0;  ///< transferred in the epoch before
         std::uint8_t listed = 0;        ///< among `contended_` in the epoch `used`
-        std::uint8_t reported = 0;      ///< each_stored has reported its last store
+        std::uint8_t reported = 0;      ///< each_stored reported its last store
     };
     static_assert(sizeof(Group) % 64 == 0);
     /// One line of a group.
@@ -131,10 +133,11 @@ private:
         Found conflict(unsigned processor) const;
         void note_transfer(Found& found, unsigned processor) const;
     };
-    /// A line that the running processor has accessed since another one ran. Only the position of its last
-    /// store can change until then.
+    /// A line that the running processor has accessed in its time slice. Until another processor runs,
+    /// further accesses change only the position of its last store.
     struct Recent {
-        std::uint64_t loaded = 0;  ///< since the last store of this processor: see in_slice()
+        /// The line, marked by in_slice(), if loaded since the last store of this processor.
+        std::uint64_t loaded = 0;
         std::uint64_t stored = 0;
         std::uint32_t* stored_at = nullptr;
         std::int64_t* when = nullptr;
@@ -166,7 +169,7 @@ private:
     }
     std::uint64_t in_slice(model::Line line) const { return slice_ << 32 | line; }
 
-    std::uint32_t epoch_ = 2;  ///< so that the one before is not 0
+    std::uint32_t epoch_ = 2;  ///< not 1: the epoch before must not be 0, which means none
     unsigned running_ = 0;
     std::uint64_t slice_ = 1;  ///< number of times that the running processor changed, and of epochs
     std::array<Recent, kRecent> recent_{};
@@ -174,10 +177,10 @@ private:
     const StorePositions& stores_;
     model::HostMemory memory_;
     Alone* const alone_;                  ///< by line
-    std::uint32_t nowhere_ = 0;           ///< what a recent line that has no complete record points to
+    std::uint32_t nowhere_ = 0;           ///< `Recent::stored_at` of lines without a complete record
     std::vector<model::Line> contended_;  ///< lines for which processors contended in this epoch
     std::size_t mask_;
-    std::vector<Group> groups_;  ///< after the last home there is room for its probes
+    std::vector<Group> groups_;  ///< hash table; kProbes more, for the probes that begin at its last place
 };
 
 }  // namespace s80::plugin

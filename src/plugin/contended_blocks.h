@@ -7,8 +7,8 @@
 
 namespace s80::plugin {
 
-/// Remembers blocks of this epoch and the last one. Several blocks share a slot, so that another block may be
-/// taken for one of them: its time slice then ends earlier than it must.
+/// Remembers blocks of this epoch and the last one. Blocks that share a slot are not distinguished. A block
+/// that is mistaken for a remembered one only ends its time slice earlier than necessary.
 class ContendedBlocks {
 public:
     enum class Kind : std::uint8_t { none, kernel, user };
@@ -29,7 +29,7 @@ private:
     static constexpr unsigned kSlotBits = 12;
     static constexpr std::uint64_t kNever = 0;
 
-    /// Neighbouring blocks differ in few bits.
+    /// Scatters the numbers, because neighbouring blocks differ in few bits.
     static std::size_t slot(std::uint64_t block) {
         return static_cast<std::size_t>(block * 0x9e37'79b9'7f4a'7c15U >> (64U - kSlotBits));
     }

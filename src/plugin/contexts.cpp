@@ -12,7 +12,7 @@ using model::ProcessClass;
 
 namespace {
 
-/// What the marker CLASS calls a class, as the model does.
+/// The process class that a marker CLASS with this number names.
 ProcessClass class_of_marker(std::uint8_t number) {
     constexpr std::uint8_t kLoadgen = 1;
     constexpr std::uint8_t kOther = 2;
@@ -47,7 +47,8 @@ bool Contexts::attend(Vcpu& vcpu) {
 
 void Contexts::change(Vcpu& vcpu, Context context) {
     vcpu.set_context(context);
-    if (tasks_ && context.entry() == KernelEntry::user) {  // whatever the kernel was entered by is left
+    // User code runs: all entries into the kernel are left.
+    if (tasks_ && context.entry() == KernelEntry::user) {
         running_[vcpu.processor].frames.clear();
         show(vcpu);
     }
@@ -78,7 +79,7 @@ void Contexts::look_at_address_space(Vcpu& vcpu) const {
 
 void Contexts::set_process_class(std::uint8_t process_class) {
     process_classes_[read_register(Register::cr3) & ~kPageMask] = process_class;
-    for (const auto& each : vcpus_.vcpus()) {  // others may have borrowed this address space
+    for (const auto& each : vcpus_.vcpus()) {  // kernel threads elsewhere may run in this address space
         if (each->bound()) {
             each->attention |= kAddressSpace;
         }
@@ -111,7 +112,8 @@ void Contexts::interrupt_returns(Vcpu& vcpu) {
     }
 }
 
-/// The function returns where its stack is as it was when it began.
+/// The return is that of the function itself, and not of one that it calls, if the stack pointer is as at the
+/// beginning of the function.
 void Contexts::soft_interrupts_may_end(Vcpu& vcpu) {
     if (!vcpu.bound()) {
         return;

@@ -23,7 +23,7 @@ public:
     /// Reads the kernel layout, if there is one. The references must outlive this object.
     Contexts(const Arguments& arguments, const Vcpus& vcpus, GuestRam& ram);
 
-    /// `notes` learns at each later change what the processors run.
+    /// From now on tells `notes` at each change what the processors run.
     void tell(MissNotes& notes) { notes_ = &notes; }
     /// Null if the kernel layout is not known.
     const Kernel* kernel() const { return tasks_ ? &tasks_->kernel() : nullptr; }

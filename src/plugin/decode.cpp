@@ -132,7 +132,7 @@ struct Parts {
     bool rex_w = false;
     bool rex_b = false;
     bool vector_256 = false;
-    bool known = false;  ///< false: cut off, or encoded in a form that QEMU does not implement
+    bool known = false;  ///< false: incomplete, or of an encoding that QEMU does not implement
 
     bool is(const Map& m, std::uint8_t code) const { return map == &m && opcode == code; }
     unsigned reg() const { return behind[0] >> 3U & 7U; }
@@ -157,7 +157,7 @@ Parts take_apart(const std::uint8_t* bytes, std::size_t size) {
                    (byte & 0xe7U) != 0x26) {
             break;
         }
-        rex = 0;  // counts directly before the opcode only
+        rex = 0;  // a REX prefix counts only directly before the opcode
     }
     parts.rex_w = (rex & 8U) != 0;
     parts.rex_b = (rex & 1U) != 0;
@@ -188,7 +188,8 @@ Parts take_apart(const std::uint8_t* bytes, std::size_t size) {
     return parts;
 }
 
-/// The letter of an opcode whose prefix selects another instruction than the map shows; 0: as the map shows.
+/// The letter of an opcode whose prefix selects another instruction than the one in the map; 0: the map's
+/// letter is right.
 char letter_by_prefix(const Parts& parts) {
     const bool scalar = parts.prefix == 0xf2 || parts.prefix == 0xf3;
     if (parts.map == &kTwoBytes38) {
@@ -281,7 +282,7 @@ unsigned marker_of(const std::uint8_t* bytes, std::size_t size) {
     return (displacement & 0xffff'0000) == kMagic ? displacement & 0xffff : 0;
 }
 
-/// Bytes of an instruction, zeros, and at the end their number.
+/// The bytes of an instruction, filled with zeros; the last byte is their number.
 using Key = std::array<std::uint64_t, 2>;
 constexpr std::size_t kLongest = 15;
 
@@ -318,7 +319,8 @@ Decoded decode_anew(const std::uint8_t* instruction, std::size_t size) {
 
 }  // namespace
 
-/// Code consists of few different instructions. Most of them are remembered.
+/// Decodes an instruction. A table remembers recent results, because code consists of few different
+/// instructions.
 Decoded decode(const std::uint8_t* bytes, std::size_t size) {
     constexpr unsigned kSlotBits = 11;
     static std::vector<Remembered> slots(std::size_t{1} << kSlotBits);

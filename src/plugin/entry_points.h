@@ -23,7 +23,7 @@ public:
     bool counts() const { return counted_ != 0; }
 
 private:
-    std::uint64_t from_;  ///< 0: none, here and below
+    std::uint64_t from_;  ///< physical address; 0: no such function, also in the next two members
     std::uint64_t to_;
     std::uint64_t counted_;
     std::uint64_t calls_ = 0;

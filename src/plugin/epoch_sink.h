@@ -17,7 +17,7 @@ public:
     virtual std::unique_ptr<model::Epoch> take() = 0;
     /// Hands over an epoch to be played.
     virtual void submit(std::unique_ptr<model::Epoch> epoch) = 0;
-    /// What is known after the epoch two before the last one handed over.
+    /// The timing merger's results at the end of the epoch two before the last one that was handed over.
     struct Known {
         std::uint64_t clock_ns = 0;                    ///< simulated time
         std::vector<model::TimingMerger::Pace> paces;  ///< by processor

@@ -20,8 +20,8 @@ std::uint32_t EpochWriter::add_signal(Vcpu& vcpu) {
     return epoch_->signals++;
 }
 
-/// It is near the end of the stream: an access that conflicts with one of another processor is rarely an old
-/// one.
+/// Position of the last event of the line that `wanted` accepts. Searches from the end of the stream, because
+/// the access that another one conflicts with is rarely old.
 template <class Wanted>
 std::uint32_t EpochWriter::last(unsigned processor, model::Line line, Wanted&& wanted) const {
     const StreamEnd& stream = vcpus_[processor]->stream;
@@ -43,7 +43,8 @@ std::uint32_t EpochWriter::last_load(unsigned processor, model::Line line) const
     return last(processor, line, [](Op op) { return op == Op::load || op == Op::walk; });
 }
 
-/// The stream of `vcpu` has more than its share, or its next event has a very long delta.
+/// Makes room for the next event of `vcpu` and the passes before it, if its delta is very long. The epoch
+/// then ends at the next block.
 void EpochWriter::grow(Vcpu& vcpu) {
     StreamEnd& to = vcpu.stream;
     std::vector<Event>& events = to.stream->events;
@@ -71,7 +72,7 @@ void EpochWriter::open() {
             stream.events.resize(room_);
         }
         Event* const begin = stream.events.data();
-        // Not all of the storage, which depends on what else it has been used for.
+        // Not all of the storage: its size depends on earlier epochs, and results must not depend on it.
         vcpu->stream = {begin, begin + room_, vcpu->instructions, &stream};
         vcpu->check_at = 0;
     }

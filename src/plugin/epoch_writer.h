@@ -78,11 +78,11 @@ public:
     bool full() const { return full_; }
     /// Number of the epoch, from 1.
     std::uint64_t number() const { return number_; }
-    /// All processors slept for so long before this epoch.
+    /// Before this epoch all processors slept for so many nanoseconds.
     void add_idle(std::uint64_t ns) { epoch_->idle_before_ns += ns; }
 
     // --- snapshots ---
-    /// The snapshot with which an epoch that ends now must end. Advances the schedule if one is due.
+    /// The snapshot that is due if the epoch ends now. Advances the schedule if there is one.
     model::Mark due() { return schedule_.due(total_instructions()); }
     /// The load begins. The caller then ends the epoch.
     void begin_load();

@@ -56,7 +56,7 @@ void Epochs::sleep(Vcpu& vcpu) {
 // --- time slices ---
 
 bool Epochs::begin_slice(Vcpu& next, const void* registers) {
-    slices_.end();  // if QEMU ended it
+    slices_.end();  // QEMU may have ended the last time slice
     if (time_.starts(sink_)) {
         close(writer_.due());
     }
@@ -69,7 +69,7 @@ bool Epochs::begin_slice(Vcpu& next, const void* registers) {
     }
     if (registers != nullptr && !next.polls.parked && next.loop_returned(registers)) {
         SliceScheduler::park(next);
-        slices_.take_in_next_contender();  // nobody waits for it any more
+        slices_.take_in_next_contender();  // no contender has to wait for it any more
     }
     if (!may_begin(next)) {
         slices_.skip(next);
@@ -82,7 +82,7 @@ bool Epochs::begin_slice(Vcpu& next, const void* registers) {
     return true;
 }
 
-/// Whether the processor has instructions left, if need be in a new epoch.
+/// Whether the processor has instructions left. Begins a new epoch if no processor has any left.
 bool Epochs::may_begin(Vcpu& next) {
     if (next.has_left()) {
         return true;
@@ -115,7 +115,7 @@ void Epochs::end_slice() {
 }
 
 void Epochs::read_clock(Vcpu& vcpu) {
-    vcpu.polls.loop.discard();  // the loop around it does not repeat itself
+    vcpu.polls.loop.discard();  // a loop that reads the clock does not repeat itself
     vcpu.slice.watches_until = vcpu.instructions + kWatches;
     if (slices_.running() == &vcpu) {
         time_.read(vcpu, slices_.ran(vcpu));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where epochs end, and what then happens in which order (docs/background/clock.md).
+// Ends epochs, and calls the classes that take part in an epoch in the right order
+// (docs/background/clock.md).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -33,25 +34,26 @@ public:
         EpochWriter::Totals totals;
     };
 
-    /// The first epoch begins at once. `rules`: of the expected times. `clock_shift`: see GuestClock.
-    /// `lines`: of the guest's memory. The references must outlive this object.
+    /// The first epoch begins at once. `rules`: by which the expected times are computed. `clock_shift`: see
+    /// GuestClock. `lines`: of the guest's memory. The references must outlive this object.
     Epochs(const model::Machine& machine, const model::TimeRules& rules, const VcpuList& vcpus,
            EpochSink& sink, PhasePage& page, VirtualTime& time, Round& round, std::size_t lines,
            unsigned clock_shift, const Schedule& schedule, const State& state,
            std::size_t room = EpochWriter::kRoom);
 
     // --- events of a processor, at its present instruction ---
-    /// Any event but those of the functions below.
+    /// Writes an event for which there is no other function below.
     void add(Vcpu& vcpu, model::Event event) { writer_.add(vcpu, event); }
-    /// A load, a store or a walk: also keeps its order with the accesses that it conflicts with, and ends the
-    /// time slice if it conflicts, as the processor would stall.
+    /// Writes a load, a store or a walk, with edges to the accesses that it conflicts with. If there is a
+    /// conflict, the time slice ends, because the processor would stall.
     void access(Vcpu& vcpu, model::Line line, model::Kind kind);
     /// `vcpu` sent an interrupt to `target`, and wakes it if it sleeps.
     void interrupt(Vcpu& vcpu, Vcpu& target) { slices_.interrupt(vcpu, target); }
     /// `vcpu` sent an interrupt to processors that are not known.
     void interrupt_all(Vcpu& vcpu) { slices_.interrupt_all(vcpu); }
-    /// `vcpu` falls asleep. If all processors sleep, the epoch ends. It wakes with its next time slice, at
-    /// the earliest when the interrupt of this epoch that woke it was sent.
+    /// `vcpu` falls asleep. If all processors sleep now, the epoch ends. `vcpu` wakes with its next time
+    /// slice. If an interrupt of this epoch wakes it, its time is then at least the time at which the
+    /// interrupt was sent.
     void sleep(Vcpu& vcpu);
 
     // --- time slices, and where epochs end ---
@@ -63,9 +65,9 @@ public:
     /// A time slice of `next` begins. Returns false if it has used up its share: it is skipped. `registers`:
     /// QEMU's state of the processor; null in tests.
     bool begin_slice(Vcpu& next, const void* registers = nullptr);
-    /// The running processor is in a loop that repeats itself until another one stores to a line that it
-    /// polls. Its polls are not executed, but counted: until that store, an interrupt, or the end of the
-    /// epoch.
+    /// Parks the running processor, which is in a polling loop: its polls are counted, but not executed. This
+    /// lasts until another processor stores to a line that the loop loads, until an interrupt, or until the
+    /// epoch ends.
     void park(Vcpu& vcpu);
     /// Whether the running processor's time slice must end before this block, the one with `Vcpu::block_id`.
     bool slice_over(const Vcpu& vcpu) const { return slices_.over(vcpu); }

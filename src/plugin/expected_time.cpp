@@ -70,7 +70,7 @@ std::uint64_t ExpectedTime::end_gap() {
     return gap;
 }
 
-/// No processor's clock is behind the beginning of the epoch.
+/// The guest's clock on a processor is not behind the beginning of the epoch, even if the processor is.
 void ExpectedTime::begin_slice(const Vcpu& vcpu) {
     clock_.begin_slice(ns(std::max<std::int64_t>(vcpu.time(), 0)), latest_ns_[vcpu.processor]);
 }

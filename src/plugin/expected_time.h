@@ -13,12 +13,10 @@
 
 namespace s80::plugin {
 
-/// Owns the guest's clock, and gives each processor its share of an epoch. The timing merger knows the true
-/// times two epochs late: until then the times of this class are taken for true. Times are in 1/256 cycle
-/// since the epoch began if their names do not say nanoseconds.
-///
-/// Epochs calls end_epoch() and begin_epoch() in turn, and the functions of time slices where a time slice
-/// begins or ends.
+/// Owns the guest's clock, and gives each processor its share of an epoch. The timing merger reports the true
+/// times two epochs late; until then the recording side uses the times of this class. Times are in 1/256
+/// cycle since the epoch began, if their names do not say nanoseconds. Epochs calls end_epoch() and
+/// begin_epoch() in turn, and the functions of time slices where a time slice begins or ends.
 class ExpectedTime {
 public:
     /// State for a checkpoint.
@@ -58,7 +56,7 @@ public:
     }
     /// After a time slice of so many instructions. The epoch has ended before this call, if it ends.
     void end_slice(std::uint64_t instructions) { clock_.end_slice(instructions); }
-    /// The same if all processors sleep now: a gap begins.
+    /// Like end_slice, but all processors sleep now: an idle gap begins.
     void begin_gap(std::uint64_t instructions) {
         gap_pending_ = true;
         clock_.sleep(instructions);
@@ -77,9 +75,11 @@ private:
     GuestClock clock_;
     bool starts_ = false;
     bool gap_pending_;
-    std::vector<std::int64_t> latest_ns_;              ///< of the guest's clock on each processor, simulated
-    std::uint64_t idle_ = 0;                           ///< idle gap before this epoch, ns
-    std::array<std::uint64_t, 2> idle_in_flight_{};    ///< the same of the last two epochs handed over
+    /// By processor: the latest time that its guest clock has shown.
+    std::vector<std::int64_t> latest_ns_;
+    std::uint64_t idle_ = 0;  ///< idle gap before this epoch, ns
+    /// Idle gaps before the last two epochs that were handed over.
+    std::array<std::uint64_t, 2> idle_in_flight_{};
     std::array<std::int64_t, 2> lengths_in_flight_{};  ///< expected lengths of these epochs, ns
 };
 

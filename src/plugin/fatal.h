@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Ends the process with one message. QEMU's stack frames cannot carry C++ exceptions, so callbacks report
-// errors in this way.
+// Ends the process with one message. Callbacks of QEMU report errors in this way, because exceptions cannot
+// pass through QEMU's stack frames.
 #pragma once
 #include <unistd.h>
 

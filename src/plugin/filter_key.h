@@ -5,9 +5,9 @@
 
 namespace s80::plugin {
 
-/// The number of a processor's filter interval, above the number of a line. A key of another interval matches
-/// nothing. The key 0 is of no interval: an empty entry holds it. Recorder::load_or_store and on_access
-/// compare keys at each access, so a key is one word.
+/// A key has the number of a line in its low bits and the number of the filter interval above. So entries of
+/// earlier intervals match no key. Empty entries are 0, which is not a key of any interval. A key is one
+/// word, because each access of the guest compares keys.
 class FilterKey {
 public:
     /// The key of this line in the present interval. Virtual lines that differ by a multiple of 2^41 lines
@@ -16,8 +16,8 @@ public:
 
     /// The first interval begins.
     void begin() { interval_ = kInterval; }
-    /// The next interval begins. Returns false if the number has come round: the caller must then empty all
-    /// entries, because nothing old may match.
+    /// The next interval begins. Returns false if the numbers of intervals begin anew: the caller must then
+    /// empty all entries, so that old ones do not match.
     [[nodiscard]] bool next() {
         interval_ += kInterval;
         if (interval_ != 0) {

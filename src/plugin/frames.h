@@ -9,7 +9,7 @@
 
 namespace s80::plugin {
 
-/// One entry into the kernel that has not been left yet.
+/// One entry into the kernel from which the task has not returned yet.
 struct Frame {
     model::KernelEntry entry = model::KernelEntry::unknown;
     std::uint16_t system_call = 0;  ///< number of the system call, if the entry is one
@@ -21,7 +21,7 @@ public:
     bool empty() const { return depth_ == 0; }
     /// The innermost entry. There must be one.
     const Frame& top() const { return frames_[depth_ - 1]; }
-    /// Drops the outermost entries if there are more than the kernel can nest.
+    /// Adds the innermost entry. Drops the outermost ones if there are more than the kernel can nest.
     void push(const Frame& frame) {
         if (depth_ == frames_.size()) {
             std::copy(frames_.begin() + 1, frames_.end(), frames_.begin());

@@ -9,7 +9,8 @@
 
 namespace s80::plugin {
 
-/// The timing merger knows simulated time two epochs late. What the two epochs since then last is predicted.
+/// Simulated time at the beginning of an epoch is partly predicted: the timing merger reports it two epochs
+/// late.
 class GuestClock {
 public:
     /// State for a checkpoint.
@@ -63,15 +64,15 @@ public:
             time_.advance(behind << shift_);
         }
     }
-    /// In the time slice that ends the processor's clock went on by a nanosecond per instruction.
+    /// A time slice ends, in which the processor's clock went on by a nanosecond per instruction.
     void ran(std::uint64_t instructions, std::int64_t& last) const {
         if (state_.runs) {
             last = since(instructions, last);
         }
     }
-    /// A time slice of so many instructions has ended. A timer may be due at the beginning of the epoch,
-    /// which no processor's clock is behind. Otherwise virtual time is long ago: QEMU bounds time slices by
-    /// the time to the next timer.
+    /// A time slice of so many instructions has ended. Sets virtual time to the beginning of the epoch if a
+    /// timer is due by then: no processor's clock is behind that time. Otherwise sets it to a time long ago,
+    /// because QEMU bounds time slices by the time to the next timer.
     void end_slice(std::uint64_t instructions) {
         if (state_.runs) {
             const std::int64_t now = guest(epoch_);

@@ -43,7 +43,7 @@ void GuestMemory::forget(Vcpu& vcpu) {
     }
     const std::uint64_t physical = qemu_plugin_hwaddr_phys_addr(hwaddr);
     if (qemu_plugin_hwaddr_is_io(hwaddr)) {
-        vcpu.polls.loop.discard();  // a device may answer differently
+        vcpu.polls.loop.discard();  // a device may return another value each time
         if (kind == Kind::store && physical >> kPageShift == kApicPage) {
             apic_store(vcpu, info, physical & kPageMask);
         }
@@ -56,8 +56,9 @@ void GuestMemory::forget(Vcpu& vcpu) {
     return physical;
 }
 
-/// A miss of the modelled data TLB: loads the entries of the guest's own page tables, from the top, where the
-/// machine has no table of its own. QEMU's walks are not shown to plugins.
+/// A miss of the modelled data TLB. Without a hashed page table, the walk loads the entries of the guest's
+/// own page tables, from the top one on. This class walks by itself, because QEMU does not show its walks to
+/// plugins.
 void GuestMemory::walk(Vcpu& vcpu, std::uint64_t address) {
     if (hashed_) {
         walk_hashed(vcpu, address);
@@ -67,8 +68,8 @@ void GuestMemory::walk(Vcpu& vcpu, std::uint64_t address) {
                      [&](std::uint64_t entry_at) { walk_access(vcpu, entry_at); });
 }
 
-/// Our own cache of translations has not the page, but the modelled TLB may: it outlives a change of the
-/// address space.
+/// The plugin's cache of translations lacks the page. The modelled TLB in front of a hashed page table may
+/// have it: its entries stay when the address space changes.
 void GuestMemory::walk_hashed(Vcpu& vcpu, std::uint64_t address) {
     const std::uint64_t space = HashedTable::space(vcpu.translations.page_table, address);
     const std::uint64_t page = address >> kPageShift;
@@ -80,7 +81,7 @@ void GuestMemory::walk_hashed(Vcpu& vcpu, std::uint64_t address) {
     }
 }
 
-/// An access of the page walker.
+/// Records an access of the page walker.
 void GuestMemory::walk_access(Vcpu& vcpu, std::uint64_t physical) {
     ++vcpu.counts.accesses[static_cast<unsigned>(Kind::walk)];
     epochs_.access(vcpu, static_cast<model::Line>(physical >> line_shift_), Kind::walk);
@@ -89,7 +90,8 @@ void GuestMemory::walk_access(Vcpu& vcpu, std::uint64_t physical) {
     }
 }
 
-/// The command register of the local APIC: an interrupt to another processor wakes it.
+/// A store to the local APIC. If it is the low half of the command register, it sends an interrupt, which
+/// wakes a sleeping processor.
 void GuestMemory::apic_store(Vcpu& vcpu, std::uint32_t info, std::uint64_t offset) {
     constexpr std::uint64_t kCommandLow = 0x300;
     constexpr std::uint64_t kCommandHigh = 0x310;

@@ -25,9 +25,10 @@ public:
     GuestMemory(const model::Machine& machine, GuestRam& ram, const VcpuList& vcpus, Epochs& epochs,
                 MissNotes* notes);
 
-    /// The guest-physical address, or kNowhere outside of the guest's memory. (Not an optional: such a result
-    /// is written by bytes and read as a whole, and the store-forwarding stall costs the host more time than
-    /// the rest of the function.) A store to the local APIC is recorded as the interrupt that it sends.
+    /// The guest-physical address of an access, or kNowhere outside of the guest's memory. A store to the
+    /// local APIC is recorded as the interrupt that it sends. The result is not an optional: the host would
+    /// write the optional in parts and read it as a whole, which stalls for longer than the rest of the
+    /// function takes.
     std::uint64_t translate(Vcpu& vcpu, std::uint32_t info, std::uint64_t address, model::Kind kind) {
         const std::uint64_t page = address >> kPageShift;
         const Translation& t = vcpu.translations.tlb[page & tlb_mask_];
@@ -36,7 +37,7 @@ public:
         }
         return translate_anew(vcpu, info, address, kind);
     }
-    /// The processor's address space or page tables may have changed.
+    /// Drops the translations of `vcpu`: its address space or page tables may have changed.
     static void forget(Vcpu& vcpu);
 
     /// Number of lines of the guest's memory. Lines above are firmware or nowhere.

@@ -13,7 +13,7 @@ public:
     /// `bytes`: a power of two.
     explicit HashedTable(std::uint64_t bytes) : groups_mask_((bytes >> kGroupShift) - 1) {}
 
-    /// The address space of a virtual address. The kernel's half is the same in all of them. `table`: the top
+    /// The address space of a virtual address. All address spaces share the kernel's half. `table`: the top
     /// page table.
     static std::uint64_t space(std::uint64_t table, std::uint64_t address) {
         return address >> 63 != 0 ? 0 : table >> 12;

@@ -11,7 +11,7 @@ using model::KernelEntry;
 
 namespace {
 
-/// How the symbol enters the kernel; user where it does not.
+/// The kernel entry cause of the code at a symbol; `user` if the code is not an entry into the kernel.
 KernelEntry entry_of(const std::string& symbol) {
     if (symbol == "entry_SYSCALL_64") {
         return KernelEntry::system_call;
@@ -80,7 +80,7 @@ Kernel Kernel::load(const std::string& path) {
             kernel.entries[value] = entry;
         }
     }
-    // Newer kernels have __do_softirq call it.
+    // In newer kernels, __do_softirq calls this function.
     const bool outlined = values.contains("symbol.handle_softirqs");
     kernel.soft_interrupts = need(outlined ? "symbol.handle_softirqs" : "symbol.__do_softirq");
     kernel.entries[kernel.soft_interrupts] = KernelEntry::soft_interrupt;

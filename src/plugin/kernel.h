@@ -11,7 +11,7 @@
 
 namespace s80::plugin {
 
-/// Of a kernel thread, in task_struct.flags (PF_KTHREAD).
+/// The bit of task_struct.flags that marks a kernel thread (PF_KTHREAD).
 constexpr std::uint32_t kPfKernelThread = 0x0020'0000;
 
 /// The numbers of a kernel layout file, by name. Throws model::Error.
@@ -27,7 +27,7 @@ struct Kernel {
     std::uint64_t stack = 0;
     std::map<std::uint64_t, model::KernelEntry> entries;  ///< by the address of the first instruction
     std::uint64_t soft_interrupts = 0;                    ///< the function that handles soft interrupts
-    // memcpy in all its forms, and the ends of the kernel's own code and data; 0: not known.
+    // The addresses of all forms of memcpy, and the ends of the kernel's own code and data; 0: not known.
     std::uint64_t copy_begin = 0;
     std::uint64_t copy_end = 0;
     std::uint64_t end = 0;

@@ -14,9 +14,10 @@ namespace s80::plugin {
 namespace {
 
 constexpr std::size_t kLongestText = 256;
-constexpr unsigned kDeepest = 128;  // directories and mounts of a path
+constexpr unsigned kDeepest = 128;  // at most so many directories and mounts in a path
 
-/// JSON. A byte outside of ASCII is the character of this number: names of files may have any bytes.
+/// The text as a JSON string. Each byte above 127 becomes the character of this number, because a file's name
+/// may have any bytes.
 std::string escaped(const std::string& text) {
     std::string out = "\"";
     for (const char c : text) {
@@ -216,7 +217,7 @@ std::string Mappings::name_of(const Memory& memory, std::uint64_t vma, std::uint
     const std::uint64_t mm = memory.word(vma + offset("vm_area_struct.vm_mm"));
     const std::uint64_t stack = memory.word(mm + offset("mm_struct.start_stack"));
     const std::uint64_t heap = memory.word(mm + offset("mm_struct.start_brk"));
-    // The kernel tells of a heap that grows before it moves the heap's end.
+    // The kernel reports the growth of a heap before it sets the heap's new end.
     const std::uint64_t heap_end = (memory.word(mm + offset("mm_struct.brk")) + kPage - 1) / kPage * kPage;
     if (begin <= heap_end && end > heap) {
         return "[heap]";
@@ -246,7 +247,7 @@ std::string Mappings::path_of(const Memory& memory, std::uint64_t file) const {
         const std::uint64_t name = memory.word(entry + offset("dentry.d_name") + offset("qstr.name"));
         out.insert(0, '/' + memory.text(name));
         const std::uint64_t parent = memory.word(entry + offset("dentry.d_parent"));
-        if (parent == entry) {  // a file without a directory, such as that of memfd_create
+        if (parent == entry) {  // the file has no directory, for example one of memfd_create
             break;
         }
         entry = parent;

@@ -30,12 +30,12 @@ public:
         std::uint64_t rsi = 0;
         std::uint64_t rdx = 0;
         std::uint64_t rcx = 0;
-        std::uint64_t fs_base = 0;  ///< of the running task: its thread-local data end there
+        std::uint64_t fs_base = 0;  ///< end of the running task's thread-local data
     };
-    /// Before which event of a stream something happened.
+    /// A position in the streams: something happened before this event.
     struct Place {
         std::uint64_t epoch = 0;            ///< number, from 1
-        std::optional<unsigned> processor;  ///< nothing: not known to the model yet
+        std::optional<unsigned> processor;  ///< nothing: the processor is not bound yet
         std::size_t position = 0;
     };
 
@@ -45,17 +45,17 @@ public:
 
     static constexpr std::uint64_t kMostObjects = 1'000'000;
 
-    /// What the kernel function at this address tells.
+    /// The event that a call of the kernel function at this address reports; nothing for other addresses.
     std::optional<Hook> hook_at(std::uint64_t address) const {
         const auto it = hooks_.find(address);
         return it == hooks_.end() ? std::nullopt : std::optional(it->second);
     }
-    /// The kernel calls a function. Events of kernel threads are left out.
+    /// The kernel calls such a function: records the event. Leaves out events of kernel threads.
     void called(Hook hook, const Call& call, const Place& place);
     /// A process has an object from its allocator. Beyond kMostObjects, objects are left out.
     void allocated(std::uint32_t tgid, const Allocations::Object& object, const Place& place);
 
-    /// The epochs that `merger` plays give the events their time.
+    /// Observes `merger`: the epochs that it plays give the events their times.
     void observe(model::TimingMerger& merger, const model::Machine& machine);
     void begin(const model::Epoch& epoch) override;
     void event(unsigned processor, const model::Event& event, std::int64_t clock) override;
@@ -102,7 +102,7 @@ private:
     std::map<std::string, std::uint64_t> values_;  ///< of the kernel layout
     std::map<std::uint64_t, Hook> hooks_;
     GuestRam& ram_;
-    std::optional<model::PartialFile> file_;  ///< created when the kernel has been found to fit
+    std::optional<model::PartialFile> file_;  ///< created after the constructor has checked the kernel
     const model::TimingMerger* merger_ = nullptr;
     std::uint64_t clock_hz_ = 1;
 
@@ -112,7 +112,7 @@ private:
     // Of the playing side.
     std::uint64_t epoch_ = 0;
     const model::Epoch* played_ = nullptr;
-    std::size_t taken_ = 0;  ///< of events_, those of the epoch that is played
+    std::size_t taken_ = 0;  ///< how many of events_ were before the epoch that is played, or in it
     std::size_t waiting_ = 0;
     std::vector<std::deque<Event*>> waiting_on_;  ///< by processor: events without a time
 };

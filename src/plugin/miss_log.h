@@ -30,7 +30,7 @@ public:
 
 private:
     RecordFile file_;
-    std::size_t whos_ = 0;  ///< one more than the highest number of a record
+    std::size_t whos_ = 0;  ///< one more than the highest `who` of a record
 };
 
 }  // namespace s80::plugin

@@ -91,8 +91,8 @@ void MissNotes::runs(const Vcpu& vcpu, const Running& running) {
 
 // --- profile ---
 
-/// Not when the kernel was entered in between. Blocks that processes share are known by the addresses of one
-/// of them, so only the place within the page is compared.
+/// Counts whether a sampled branch was taken. Does not count if an entry into the kernel came between.
+/// Compares only offsets in the page, because a block that processes share has the address of one of them.
 void MissNotes::branch_went(Vcpu& vcpu, const Block& block, bool measuring) {
     Sampled& sampled = vcpu.sampled;
     if (measuring && block.privilege == sampled.followed_privilege &&
@@ -104,7 +104,7 @@ void MissNotes::branch_went(Vcpu& vcpu, const Block& block, bool measuring) {
 
 void MissNotes::sample(Vcpu& vcpu, bool measuring) {
     Sampled& sampled = vcpu.sampled;
-    if (sampled.due_at == 0) {  // the processor's first block
+    if (sampled.due_at == 0) {  // this is the processor's first block
         sampled.due_at = vcpu.instructions;
     }
     for (; sampled.due_at <= vcpu.instructions; sampled.due_at += Profile::kPeriod) {

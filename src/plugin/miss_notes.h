@@ -40,30 +40,32 @@ public:
               model::Hierarchy& hierarchy, model::TimingMerger& merger);
 
     // --- notes; only if they are taken ---
-    /// A fetch, the last event of `vcpu`. `line`: physical.
+    /// Notes a fetch, which is the last event of `vcpu`. `line`: physical.
     void fetch(Vcpu& vcpu, model::Line line);
-    /// A load or store, the last event of `vcpu`, whose parts access() has noted. `entry`: of the filter.
+    /// Attaches the note of access() to a load or store, which is the last event of `vcpu`. `entry`: index in
+    /// the filter.
     void put(Vcpu& vcpu, std::size_t entry, std::uint64_t epoch) {
         notes_[vcpu.processor].put(vcpu, entry, epoch);
     }
-    /// A page walk, the last event of `vcpu`.
+    /// Attaches a note to a page walk, which is the last event of `vcpu`.
     void put_walk(Vcpu& vcpu, std::uint64_t physical) { notes_[vcpu.processor].put_walk(vcpu, physical); }
-    /// The part of an access that lies in one line. If an event of this filter interval represents the
-    /// access, the part is merged into that event's note.
+    /// Notes the part of an access that lies in one line. If an event of this filter interval represents the
+    /// access, the part is merged into the note of that event.
     void access(Vcpu& vcpu, const Site& site, std::uint64_t address, std::uint64_t bytes, model::Kind kind,
                 std::uint64_t epoch);
 
     // --- who ---
-    /// What `vcpu` runs, or what it is in the kernel for, has changed.
+    /// The task of `vcpu`, or its kernel entry, has changed.
     void runs(const Vcpu& vcpu, const Running& running);
 
     // --- profile; only in the measured region ---
-    /// The block that `vcpu` has begun, for each sample that is due. `measuring`: false only passes the time.
+    /// Takes the samples that are due: of the block that `vcpu` has begun. `measuring`: false takes none, and
+    /// only moves the next one on.
     void sample(Vcpu& vcpu, bool measuring);
     /// `block` follows a sampled conditional branch of `vcpu`.
     void branch_went(Vcpu& vcpu, const Block& block, bool measuring);
 
-    /// All epochs have been played: writes what is left.
+    /// All epochs have been played: writes the files that are still open.
     void finish();
 
 private:

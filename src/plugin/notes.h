@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Data that are recorded about each access in addition to its event, for the log of misses. One object per
+// Notes: data about an access that its event has no room for, for the log of misses. One object per
 // processor.
 #pragma once
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace s80::plugin {
 /// An instruction that accesses memory.
 struct Site {
     std::uint64_t pc = 0;
-    std::uint64_t bytes_less_one = 0;  ///< of its largest operand
+    std::uint64_t bytes_less_one = 0;  ///< size of its largest operand, less one
 };
 
 class Notes {
@@ -43,15 +43,15 @@ public:
         next_.reads = 0xffff;
         next_.writes = 0;
     }
-    /// Attaches the note to the event that was last added to the vCPU context's stream.
+    /// Attaches the note to the last event of the processor's stream.
     void put(Vcpu& vcpu) { note_at(vcpu, place(vcpu)) = next_; }
-    /// Attaches the note to the read of a page-table entry for the access.
+    /// Attaches a copy of the note to the last event, which reads a page-table entry for the access.
     void put_walk(Vcpu& vcpu, std::uint64_t physical) {
         model::Note note = next_;
         use(note, physical, sizeof(std::uint64_t), model::Kind::walk);
         note_at(vcpu, place(vcpu)) = note;
     }
-    /// As `put`. Later accesses to the line that are not recorded are merged into this event's note.
+    /// Like `put` above, and remembers the event by its entry of the filter, for again().
     void put(Vcpu& vcpu, std::size_t entry, std::uint64_t epoch) {
         put(vcpu);
         recorded_[entry] = {epoch, next_.address & ~line_mask_, place(vcpu)};
@@ -71,7 +71,7 @@ private:
         std::uint64_t line = 0;  ///< virtual address of its first byte
         std::size_t place = 0;
     };
-    /// Bits of the granules within the line of `address`.
+    /// The granules that the bytes touch within the line of `address`, one bit each.
     std::uint16_t granules(std::uint64_t address, std::uint64_t bytes) const {
         constexpr std::uint64_t kLast = 15;
         const std::uint64_t inside = address & line_mask_;

@@ -23,7 +23,7 @@ public:
         std::memcpy(words_, "S80PAGE1", 8);
         physical_ = physical;
     }
-    /// The page of a restored checkpoint.
+    /// Uses the page at this guest-physical address, which a checkpoint contained.
     void restore(GuestRam& ram, std::uint64_t physical) {
         words_ = reinterpret_cast<std::uint64_t*>(ram.host(physical));
         if (words_ == nullptr || std::memcmp(words_, "S80PAGE1", 8) != 0) {

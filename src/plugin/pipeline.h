@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Runs the playing side on its own thread. The recording side always sees the simulated time of the epoch
-// two before the last one handed over, so the result does not depend on the scheduling of the threads.
+// Runs the timing merger and the model on a thread of their own. The recording side always gets the simulated
+// time of the epoch two before the last one that it handed over. So results do not depend on how the host
+// schedules the threads.
 #pragma once
 #include <condition_variable>
 #include <cstdint>
@@ -49,8 +50,8 @@ private:
     std::vector<std::unique_ptr<model::Epoch>> free_;
     std::uint64_t handed_ = 0;
     std::uint64_t done_ = 0;
-    std::deque<Known> known_;  ///< after epoch done_-1, done_-2, ... (newest last)
-    Known current_;            ///< the one that was asked for last
+    std::deque<Known> known_;  ///< results of the last epochs that were played; the newest is last
+    Known current_;            ///< the last result of known()
     bool stop_ = false;
     std::thread thread_;
 };

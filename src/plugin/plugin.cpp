@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// KernelEntry point of the plugin: checks QEMU and the machine, and registers the callbacks.
+// Entry point of the plugin: checks QEMU and the machine, and registers the callbacks.
 #include <cstring>
 #include <string>
 

@@ -19,18 +19,19 @@ struct Executed {
     std::array<std::uint64_t, model::kInstructionClasses> classes{};
 };
 
-/// A loop that returns to a block with the same registers, has stored nothing, and has read few lines and no
-/// clock, repeats itself: its next iterations need not be executed to be counted.
+/// A loop repeats itself if it returns to a block with the same registers, has stored nothing, and has read
+/// few lines and no clock. Its next iterations can be counted without being executed.
 class PollLoop {
 public:
     /// A block that may be the first one of a loop begins. `registers`: QEMU's state of the processor.
-    /// `executed`: up to now. `counted`: a number that changes where the counts begin anew.
+    /// `executed`: up to now. `counted`: a number that changes when the counts start again from 0.
     void begin(const void* registers, const Executed& executed, std::uint64_t counted) {
         many_lines_ = 0;
         open_ = true;
         move(registers, executed, counted);
     }
-    /// The first block is this one instead. Lines that it has loaded since it began may be its own.
+    /// Takes this block for the first one instead. Keeps the lines that were loaded since begin(): the loop
+    /// may load them.
     void move(const void* registers, const Executed& executed, std::uint64_t counted) {
         std::memcpy(registers_.data(), registers, registers_.size());
         begun_ = executed;
@@ -46,19 +47,19 @@ public:
             lines_[many_lines_++] = line;
         }
     }
-    /// Whether it has loaded the line.
+    /// Whether the loop has loaded the line.
     bool loads(model::Line line) const {
         return std::find(lines_.begin(), lines_.begin() + many_lines_, line) != lines_.begin() + many_lines_;
     }
-    /// What happened since is not repeated, or not known.
+    /// The code is not a loop that can be counted: something happened that will not repeat itself.
     void discard() { open_ = false; }
     bool open() const { return open_; }
-    /// Whether the processor is where it began.
+    /// Whether the processor is at the first block again, with the same registers.
     bool returned(const void* registers, std::uint64_t instructions, std::uint64_t counted) const {
         return open_ && many_lines_ != 0 && counted == counted_ && instructions != begun_.instructions &&
                std::memcmp(registers_.data(), registers, registers_.size()) == 0;
     }
-    /// What an iteration executes that ends now.
+    /// What the iteration that ends now has executed.
     Executed iteration(const Executed& executed) const {
         Executed one;
         one.instructions = executed.instructions - begun_.instructions;

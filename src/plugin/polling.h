@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tells which processors poll: they wait for a store of another processor.
+// Detects processors that poll, that is, that load a few lines again and again until another processor stores
+// there.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -16,7 +17,7 @@ class Polling {
 public:
     static constexpr unsigned kMostLines = 4;
     static constexpr unsigned kIntervals = 3;
-    /// Instructions. Shorter intervals are joined: a loop may be longer.
+    /// Intervals of fewer instructions are joined, because one iteration of a loop may be longer.
     static constexpr std::uint64_t kShortest = 200;
 
     void load(model::Line line) {
@@ -35,7 +36,7 @@ public:
         }
         began_ = instructions;
         const bool few = count_ != 0 && count_ <= kMostLines;
-        const bool same = few && count_ == polled_count_;  // a line that is not the same ended the state
+        const bool same = few && count_ == polled_count_;  // add() reset intervals_ if a line is new
         intervals_ = few ? (same ? intervals_ + 1 : 1) : 0;
         polled_ = lines_;
         polled_count_ = few ? count_ : 0;
@@ -66,7 +67,7 @@ private:
     }
 
     Lines lines_{};       ///< loaded in this interval
-    unsigned count_ = 0;  ///< of these; more than kMostLines: many, or it stored
+    unsigned count_ = 0;  ///< number of these; above kMostLines: too many, or the processor stored
     Lines polled_{};      ///< loaded in the last interval
     unsigned polled_count_ = 0;
     unsigned intervals_ = 0;  ///< successive ones with the same lines

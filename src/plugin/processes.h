@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the guest's processes have mapped and allocated, as calls of functions tell.
+// Records what the guest's processes map and allocate, by watching calls of functions of the kernel and of
+// allocators.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -30,13 +31,13 @@ public:
     const Mappings* mappings() const { return mappings_.get(); }
     const Allocations& allocations() const { return allocations_; }
 
-    /// The kernel calls a function that tells of a process.
+    /// The kernel calls a function that reports an event of a process.
     void changes(Mappings::Hook hook, Vcpu& vcpu, std::uint64_t epoch);
     /// A program calls a function of its allocator, and the function returns. `running`: what `vcpu` runs.
     void allocation_begins(Allocations::Size size);
     void allocation_ends(const Vcpu& vcpu, const Running& running, std::uint64_t epoch);
 
-    /// All epochs have been played: writes what is left.
+    /// All epochs have been played: completes the files.
     void finish();
 
 private:

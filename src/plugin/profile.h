@@ -15,7 +15,8 @@ namespace s80::plugin {
 
 class Profile {
 public:
-    /// Instructions of a processor between two samples. A prime, so that no loop is synchronous with it.
+    /// Instructions of a processor between two samples. A prime, so that the samples do not keep step with a
+    /// loop.
     static constexpr std::uint64_t kPeriod = 10007;
     /// Conditional branches of a processor between two sampled ones.
     static constexpr std::uint64_t kBranchPeriod = 101;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The regions of a program, which the program or the plugin's arguments name.
+// The measured regions of a program. The program marks them, or the plugin's arguments name functions.
 #pragma once
 
 #include "plugin/arguments.h"
@@ -7,7 +7,8 @@
 
 namespace s80::plugin {
 
-/// Says which of the marks of a program count. A region that has begun does not begin again.
+/// Decides which marks of programs count. A mark does not count if the region has already begun, or already
+/// ended.
 class ProgramRegions {
 public:
     explicit ProgramRegions(const Arguments& arguments)
@@ -32,8 +33,8 @@ public:
 private:
     const bool marks_of_all_;  ///< the regions of all programs count
     const bool markers_;       ///< a program's own markers count
-    bool runs_;                ///< the program whose regions count
-    bool inside_ = false;      ///< a region
+    bool runs_;                ///< whether the program whose regions count is running
+    bool inside_ = false;      ///< whether a region has begun and not ended
 };
 
 }  // namespace s80::plugin

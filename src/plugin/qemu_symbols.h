@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // QEMU's own functions and variables, which the plugin interface does not offer. A QEMU built with loadable
-// modules, like Debian's, exports them. Their layout is that of QEMU 10.0; whoever uses it verifies it.
+// modules, like Debian's, exports them. Their layout is that of QEMU 10.0; each class that uses a layout
+// verifies it first.
 #pragma once
 #include <dlfcn.h>
 
@@ -14,7 +15,8 @@ inline model::Error unknown_qemu() {
         "on simulated time: use QEMU 10.0 of Debian 13 or of Debian 12's backports");
 }
 
-/// Of a thread-local variable, this thread's. Throws Error if QEMU does not export the symbol.
+/// Address of a function or variable of QEMU; of a thread-local variable: the one of this thread. Throws
+/// Error if QEMU does not export the symbol.
 template <class T>
 T find_symbol(const char* name) {
     void* const address = dlsym(RTLD_DEFAULT, name);

@@ -12,8 +12,8 @@ namespace s80::plugin {
 
 class RecordFile {
 public:
-    /// `magic`: 8 bytes. `what`: names the file in messages. Throws model::Error if the file cannot be
-    /// created.
+    /// `magic`: the 8 bytes at the beginning. `what`: name of the file's contents in messages. Throws
+    /// model::Error if the file cannot be created.
     RecordFile(const std::string& path, const char* magic, std::string what);
 
     /// Throws model::Error if the file cannot be written.

@@ -56,11 +56,11 @@ void Recorder::start_model() {
     epochs_->bound_slices(arguments_.slice);
     MissNotes* const taken = notes() ? &*misses_ : nullptr;
     memory_.emplace(machine_, ram_, vcpus_.vcpus(), *epochs_, taken);
-    // In the reference order all polls are executed.
+    // With bounded time slices, the guest executes in the reference order: then no poll is skipped.
     accesses_.emplace(machine_, ram_, page_, *epochs_, *memory_, taken, arguments_.slice == 0);
 }
 
-/// The observers see an event in this order.
+/// Adds the observers in the order in which they see an event.
 void Recorder::start_playing(std::uint64_t lines) {
     Playing& to = *playing_;
     to.snapshots = std::make_unique<model::SnapshotWriter>(arguments_.out + "/snapshots.jsonl", to.hierarchy,

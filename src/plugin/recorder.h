@@ -52,18 +52,18 @@ public:
 
     // --- questions about the arguments ---
     unsigned line_shift() const { return machine_.line_shift(); }
-    /// Whether disks access memory themselves.
+    /// Whether memcpy in a kernel module counts as the access of a device.
     bool dma() const { return arguments_.dma != 0; }
     bool notes() const { return MissNotes::taken(arguments_); }
     bool addresses() const { return MissNotes::addresses(arguments_); }
 
     // --- callbacks; the vcpu is that of the processor that runs ---
-    /// A time slice began. False: it must end before its first block.
+    /// A time slice of this vCPU begins. Returns false if it must end before its first block.
     bool enter(void* vcpu_state);
     void halted(Vcpu& vcpu);      ///< called before HLT
     void paused(Vcpu& vcpu);      ///< called before PAUSE, at which QEMU ends the time slice
     void clock_read(Vcpu& vcpu);  ///< called before the instruction
-    /// The kernel calls a function that tells of a process.
+    /// The kernel calls a function that reports an event of a process.
     void process_changes(Mappings::Hook hook) { processes_.changes(hook, *running_vcpu, epochs_->number()); }
     /// A function of a program's allocator returns.
     void allocation_ends() {
@@ -82,7 +82,7 @@ public:
     void load_begin();
     /// See ProgramRegions.
     void program_marks(model::Mark mark, bool by_marker);
-    /// The program whose regions count runs. `region`: a region begins, or ends, too.
+    /// The program whose regions count begins or ends. `region`: a measured region begins or ends with it.
     void run_begins(bool region);
     void run_ends(bool region);
     void transaction_end(std::uint64_t type, std::uint64_t client, bool failed) {
@@ -100,13 +100,13 @@ public:
     void find_qemu();
 
 private:
-    /// What the plugin changes in QEMU. Throws Error if this QEMU is not known.
+    /// The parts of QEMU that the plugin reads and changes. Throws Error if this QEMU is not known.
     struct Qemu {
         SliceEnd slice_end;
         QemuRound round;
         QemuTime time;
     };
-    /// The playing side, in the order of its construction.
+    /// The playing side. The members are in the order of construction.
     struct Playing {
         Playing(const model::Machine& machine, const model::Protocol& protocol, std::uint64_t lines)
             : hierarchy(machine, protocol, lines), merger(hierarchy) {}
@@ -136,7 +136,7 @@ private:
     Contexts contexts_;
     Processes processes_;
     std::optional<Qemu> qemu_;
-    // From the first block on:
+    // These exist from the first block on:
     std::optional<Playing> playing_;
     std::optional<MissNotes> misses_;
     std::optional<Epochs> epochs_;

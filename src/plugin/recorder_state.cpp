@@ -54,7 +54,7 @@ Epochs::State Recorder::restore(const model::Extra& extra) {
     return state;
 }
 
-/// The model's statistics have the rest.
+/// Restores the totals that the model's statistics contain.
 void Recorder::restore_totals(EpochWriter::Totals& totals) const {
     const model::Statistics& stats = playing_->hierarchy.stats();
     totals.instructions = stats.sum(model::Stat::instructions);

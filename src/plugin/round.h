@@ -9,18 +9,19 @@
 
 namespace s80::plugin {
 
-/// To skip a processor costs the host about as much time as a hundred instructions, so a processor that would
-/// be skipped is left out of the round.
+/// The order in which QEMU runs the processors. A processor that the plugin would skip is left out of it,
+/// because skipping costs the host about as much time as a hundred instructions.
 class Round {
 public:
     virtual ~Round() = default;
-    /// QEMU does not run this processor, which is the running one, until it is taken in.
+    /// From now on QEMU does not run this processor, which is the running one, until take_in().
     virtual void leave_out(unsigned processor) = 0;
     virtual void take_in(unsigned processor) = 0;
 };
 
-/// QEMU does not run a processor that is `stopped`, as when the machine is paused. No checkpoint contains
-/// this field, and pausing and resuming the machine clears it.
+/// Sets the field `stopped` of a processor, as QEMU does when the machine is paused: QEMU does not run such a
+/// processor. Checkpoints do not contain this field. QEMU clears the field when the machine is paused and
+/// resumed.
 class QemuRound final : public Round {
 public:
     /// Throws Error if this QEMU does not export the needed symbols.

@@ -28,7 +28,7 @@ public:
             expected_end = known;
         }
         leads_ = {leads_[1], leads_[2], expected_end};
-        // The error is the same in the epochs since, if nothing has corrected it.
+        // The later expected times contain the same error: all of them are corrected.
         const std::int64_t correction = (known - leads_[0]) / kCorrected;
         for (std::int64_t& lead : leads_) {
             lead += correction;
@@ -45,7 +45,7 @@ public:
         base_ = time;
         find_end();
     }
-    /// The processor stalls.
+    /// The processor stalls for so long.
     void spend(std::int64_t time) {
         base_ += time;
         find_end();
@@ -65,10 +65,10 @@ public:
     std::int64_t begun() const { return begun_; }
 
 private:
-    /// Of the error of the expected times an epoch corrects this part.
+    /// Each epoch corrects one part in so many of the error of the expected times.
     static constexpr std::int64_t kCorrected = 2;
 
-    /// A processor that is far behind executes two epochs in one.
+    /// Computes end_. A processor that is far behind gets at most twice the instructions of an epoch.
     void find_end() {
         const std::int64_t left = std::clamp<std::int64_t>(length_ - base_, 0, 2 * length_);
         end_ = length_ == 0 ? kForever : at_ + (static_cast<std::uint64_t>(left) + cpi_ - 1) / cpi_;

@@ -19,7 +19,8 @@ public:
     /// `instructions`: of the block. `return_address`: where the callback returns to in the block. The first
     /// call ends the process if this QEMU is not known.
     [[noreturn]] void leave(std::uint64_t instructions, std::uintptr_t return_address) {
-        // The block has already taken its instructions from those that the processor may still execute.
+        // The block has already subtracted its instructions from those that the processor may still execute:
+        // leave() adds them again.
         if (!verified_) [[unlikely]] {
             verify(instructions, return_address);
         } else {

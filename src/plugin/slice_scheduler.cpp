@@ -24,11 +24,12 @@ constexpr unsigned kUserContends = 20'000;
 /// A processor that reads a line to which another one stores may poll it. The accesses after so many
 /// instructions are recorded again.
 constexpr std::uint64_t kPolls = 200;
-/// In blocks that may access a disputed line, a contender does not get ahead of the next one. In others it
-/// gets ahead by a quantum, as in the timing merger. Otherwise time slices would be very short.
+/// Cycles by which a contender may get ahead of the next one in blocks that may access a disputed line:
+/// hardly at all. In other blocks it may get ahead by a quantum, as in the timing merger, because time slices
+/// would otherwise be very short.
 constexpr std::int64_t kAhead = 1;
-/// In blocks of the kernel a contender gets so many cycles ahead, far fewer than the transfer of a line
-/// takes. (1 cycle would need a third more time slices for a mail server.)
+/// The same in such blocks of the kernel: far fewer cycles than the transfer of a line takes. With 1 cycle, a
+/// mail server would need a third more time slices.
 constexpr std::int64_t kKernelAhead = 16;
 constexpr std::int64_t kNoTime = std::numeric_limits<std::int64_t>::max();
 
@@ -84,7 +85,7 @@ bool SliceScheduler::begin(Vcpu& next) {
     return true;
 }
 
-/// The time slice that begins now may last until this time of the next contender, and a bit longer.
+/// Sets the end of the time slice that begins now: a bit after `until`, the time of the next contender.
 void SliceScheduler::set_end(Vcpu& next, std::int64_t until) const {
     const auto passes = [&next, until](std::int64_t cycles) {
         return std::max(next.share.reaches(until + cycles * TimingMerger::kUnit), next.instructions + 1);
@@ -118,17 +119,17 @@ bool SliceScheduler::used_up() const {
 
 // --- contention ---
 
-/// While a processor polls until a time, all contend: its polls are not counted, but executed, and they must
-/// see what the others store by then, and no more.
+/// While a processor polls until a time (it reads the clock in the loop), all processors contend. Its polls
+/// are executed, not counted, and must see exactly the stores of other processors up to that time.
 bool SliceScheduler::all_contend() const {
     return longest_slice_ != 0 || std::any_of(vcpus_.begin(), vcpus_.end(), [](const auto& vcpu) {
                return vcpu->watches_clock() && vcpu->has_left();
            });
 }
 
-/// Of the processors that contend for lines, the one whose time is lowest executes, until it has passed the
-/// next one. So conflicts happen in the order of simulated time. A processor that polls does not get ahead of
-/// them either. `all`: see all_contend. Returns the time until which `next` may execute.
+/// Returns the time until which `next` may execute. Of the processors that contend for lines, the one with
+/// the lowest time executes until it has passed the next one, so that conflicts happen in the order of
+/// simulated time. The same holds for a processor that polls. `all`: see all_contend.
 std::int64_t SliceScheduler::executes_until(const Vcpu& next, bool all) const {
     std::int64_t first = kNoTime;
     if (all || next.slice.paused || next.contends()) {
@@ -221,8 +222,10 @@ bool SliceScheduler::all_sleep() const {
     return sleeping_ == model::CoreSet::below(static_cast<unsigned>(vcpus_.size()));
 }
 
-/// Timers and devices wake a processor at the beginning of an epoch. None wakes before it fell asleep. Timer
-/// interrupts of several processors are often simultaneous, and access the same lines of the kernel.
+/// An interrupt of another processor wakes at the time at which it was sent; a timer or device wakes at the
+/// beginning of the epoch. A processor does not wake before it fell asleep. After a timer woke it, it
+/// contends: timer interrupts of several processors are often simultaneous, and access the same lines of the
+/// kernel.
 void SliceScheduler::wake(Vcpu& vcpu) {
     Wake& wake = wakes_[vcpu.processor];
     sleeping_.remove(vcpu.processor);
@@ -246,7 +249,7 @@ void SliceScheduler::park(Vcpu& vcpu) {
     vcpu.polls.must_poll = false;
 }
 
-/// The parked processor has polled until then.
+/// Counts the polls of a parked processor up to this time.
 void SliceScheduler::repeat_until(Vcpu& vcpu, std::int64_t time) {
     const std::uint64_t wanted = std::min(vcpu.share.reaches(time), vcpu.share.end());
     if (wanted > vcpu.instructions) {
@@ -270,7 +273,7 @@ void SliceScheduler::resume(Vcpu& vcpu, std::int64_t time) {
 
 void SliceScheduler::repeat_to_end() {
     std::int64_t end = -1;
-    std::int64_t behind = kNoTime;  // the earliest one that has instructions left may yet store
+    std::int64_t behind = kNoTime;  // the earliest processor with instructions left may still store
     for (const auto& vcpu : vcpus_) {
         if (vcpu->awake() && !vcpu->polls.parked) {
             const std::int64_t time = vcpu->time();
@@ -282,7 +285,8 @@ void SliceScheduler::repeat_to_end() {
     for (const auto& vcpu : vcpus_) {
         if (vcpu->polls.parked) {
             repeat_until(*vcpu, end < 0 ? kNoTime : end);
-            vcpu->polls.must_poll = true;  // devices store without a callback, and interrupts may be due
+            // Because devices store without a callback, and interrupts may be due.
+            vcpu->polls.must_poll = true;
         }
     }
 }
@@ -311,7 +315,7 @@ void SliceScheduler::take_in_all() {
     stays_ = nullptr;
 }
 
-/// A time slice has ended: another contender may be the next.
+/// A time slice has ended, so another contender may be the earliest one now.
 void SliceScheduler::take_in_next_contender() {
     if (left_out_.empty()) {
         return;

@@ -15,11 +15,10 @@
 
 namespace s80::plugin {
 
-/// Owns the running time slice, the processors that contend for lines, those that wait (asleep, or parked in
-/// a loop that polls), and QEMU's round. QEMU runs the processors in turn. This class has QEMU skip a
-/// processor that has used up its share or is ahead of another contender, and ends time slices early.
-///
-/// Epochs calls it, and ends epochs where none has instructions left. Times are expected ones.
+/// Owns the running time slice, the set of contending processors, the set of waiting ones (asleep, or parked
+/// in a polling loop), and QEMU's round. QEMU runs the processors in turn. This class has QEMU skip a
+/// processor that has used up its share or is ahead of another contender, and ends time slices early. Epochs
+/// calls it, and ends epochs where none has instructions left. Times are expected ones.
 class SliceScheduler {
 public:
     /// `sleeping`: processors that sleep, in a restored guest. The references must outlive this object.
@@ -58,8 +57,8 @@ public:
             vcpu.polls.loop.load(line);
         }
     }
-    /// The access was to a line for which processors contend. The time slice may end, so that the
-    /// processor stalls, or another one takes the line.
+    /// The last access of `vcpu` was to a line for which processors contend. May end the time slice, so that
+    /// the processor stalls, or so that another one takes the line.
     void contend(Vcpu& vcpu, const Conflicts::Found& found);
     /// At this time another processor stores to a line that these processors have loaded.
     void stored(model::CoreSet loaded, model::Line line, std::int64_t time);
@@ -72,21 +71,25 @@ public:
     void wake(Vcpu& vcpu);
     void interrupt(Vcpu& vcpu, Vcpu& target);
     void interrupt_all(Vcpu& vcpu);
-    /// The polls of the loop that `vcpu` has just executed once are counted from here on.
+    /// Parks `vcpu`, which has just executed one iteration of a polling loop: further iterations are counted,
+    /// but not executed.
     static void park(Vcpu& vcpu);
-    /// The epoch ends: processors that are still parked have polled as long as the others have executed.
+    /// The epoch ends: counts the polls of processors that are still parked, up to the time that the others
+    /// have reached.
     void repeat_to_end();
 
     // --- QEMU's round ---
-    /// QEMU skips `next`. One of the processors that are skipped stays in QEMU's round: where it is skipped
-    /// again and again, QEMU runs nobody else.
+    /// Leaves `next`, which QEMU skips, out of QEMU's round. The first processor that is skipped stays in the
+    /// round: if QEMU then offers it again and again, QEMU cannot run any other processor
+    /// (skipped_too_often).
     void skip(const Vcpu& next);
-    /// Before `next`, which has nothing left, is skipped. Returns whether so many were skipped that QEMU does
-    /// not run a processor that has instructions left: it sleeps, but not by HLT.
+    /// Call it before a processor without instructions left is skipped. Returns whether so many were skipped
+    /// in a row that QEMU does not run the processors that have instructions left: they wait for something
+    /// else than HLT.
     bool skipped_too_often() { return ++skipped_ > 2 * vcpus_.size(); }
-    /// All take part in QEMU's round again.
+    /// Takes all processors into QEMU's round again.
     void take_in_all();
-    /// Those take part again that may execute now.
+    /// Takes those processors into the round again that may execute now.
     void take_in_next_contender();
 
     void begin_epoch();
@@ -118,12 +121,12 @@ private:
     ContendedBlocks contended_blocks_;
     std::vector<Wake> wakes_;  ///< by processor
     model::CoreSet sleeping_;
-    Vcpu* running_ = nullptr;          ///< the processor of the current time slice; null: none
-    std::uint64_t slice_began_ = 0;    ///< its instructions at the beginning of the slice
+    Vcpu* running_ = nullptr;          ///< processor of the current time slice; null: none
+    std::uint64_t slice_began_ = 0;    ///< Vcpu::instructions of this processor at the beginning of the slice
     std::int64_t slice_until_ = 0;     ///< see executes_until
     unsigned skipped_ = 0;             ///< processors skipped since one ran
-    model::CoreSet left_out_;          ///< of QEMU's round
-    const Vcpu* stays_ = nullptr;      ///< skipped, but not left out
+    model::CoreSet left_out_;          ///< processors that are not in QEMU's round
+    const Vcpu* stays_ = nullptr;      ///< the processor that was skipped but not left out
     std::uint64_t longest_slice_ = 0;  ///< see Epochs::bound_slices; 0: not bounded
 };
 

@@ -22,7 +22,7 @@ namespace {
 
 struct Bounds {
     std::uint64_t instructions = 0;  ///< of a time slice
-    bool accesses = false;           ///< whether a function is called for each
+    bool accesses = false;           ///< whether an empty function is called for each access
 };
 
 Bounds bounds;
@@ -41,7 +41,7 @@ void on_block(unsigned, void* instructions) {
     }
     const auto block = reinterpret_cast<std::uintptr_t>(instructions);
     if (ran >= bounds.instructions) {
-        ran = 0;  // if nobody else can run
+        ran = 0;  // QEMU may run the same processor again
         slice_end->leave(block, reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
     }
     ran += block;

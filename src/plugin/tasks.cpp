@@ -19,7 +19,7 @@ void Tasks::look(Running& running, std::uint64_t per_cpu, std::uint64_t table) {
             "with nokaslr, and are the symbols those of its image?");
     }
     if (*address == running.task.address) {
-        running.task = read(*address, table);  // its name may be another
+        running.task = read(*address, table);  // its name may have changed
         return;
     }
     const bool first = running.task.address == 0;
@@ -29,7 +29,7 @@ void Tasks::look(Running& running, std::uint64_t per_cpu, std::uint64_t table) {
     running.task = read(*address, table);
     running.frames.clear();
     if (first) {
-        return;  // where in the kernel it is nobody knows
+        return;  // its position in the kernel is not known
     }
     const auto it = left_.find(*address);
     if (it != left_.end() && it->second.pid == running.task.pid) {
@@ -71,7 +71,7 @@ Task Tasks::read(std::uint64_t address, std::uint64_t table) const {
 /// of its stack (struct pt_regs), with the number of the system call, or -1 for faults and interrupts.
 Frames Tasks::first_seen(const Task& task, std::uint64_t table) const {
     constexpr std::uint64_t kStackBytes = 16384;
-    constexpr std::uint64_t kNumberAt = 6 * 8;  // orig_ax, ip, cs, flags, sp, ss
+    constexpr std::uint64_t kNumberAt = 6 * 8;  // after it: orig_ax, ip, cs, flags, sp, ss
     constexpr std::uint64_t kCsAt = 4 * 8;
     constexpr std::uint64_t kUserCs = 0x33;
     constexpr std::uint64_t kMostCalls = 1024;

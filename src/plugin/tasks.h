@@ -20,7 +20,8 @@ struct Task {
     std::string name;
     model::ProcessClass process_class = model::ProcessClass::other;
     model::KernelEntry base =
-        model::KernelEntry::unknown;  ///< its entry outside of any entry into the kernel
+        /// Its kernel entry cause if it has not entered the kernel, as a kernel thread.
+        model::KernelEntry::unknown;
 };
 
 /// What a processor runs.
@@ -41,7 +42,8 @@ public:
         : kernel_(std::move(kernel)), classes_(std::move(classes)), ram_(ram) {}
 
     const Kernel& kernel() const { return kernel_; }
-    /// The processor with this per-CPU area may now run another task. `table`: its top page table.
+    /// Updates `running`: the processor with this per-CPU area may now run another task. `table`: its top
+    /// page table.
     void look(Running& running, std::uint64_t per_cpu, std::uint64_t table);
 
 private:

@@ -27,7 +27,8 @@ std::deque<Block> large_blocks;
 /// The instructions that access memory, where a log of misses is written.
 std::deque<Site> sites;
 
-/// `size_less_one`: of the access, as its operands say; a larger one only takes the long way in vain.
+/// `size_less_one`: size of the access by its operands, less one. If the real access is smaller, only the
+/// check for a second line is in vain.
 template <Kind kind>
 void on_access(unsigned, qemu_plugin_meminfo_t info, std::uint64_t address, void* size_less_one) {
     Vcpu& vcpu = *running_vcpu;
@@ -41,7 +42,7 @@ void on_access(unsigned, qemu_plugin_meminfo_t info, std::uint64_t address, void
     guarded([&] { recorder().accesses().load_or_store(vcpu, info, address, kind, crosses); });
 }
 
-/// The same where a log of misses is written.
+/// Like on_access, if notes are taken.
 template <Kind kind>
 void on_noted_access(unsigned, qemu_plugin_meminfo_t info, std::uint64_t address, void* data) {
     const Site& site = *static_cast<const Site*>(data);
@@ -50,7 +51,7 @@ void on_noted_access(unsigned, qemu_plugin_meminfo_t info, std::uint64_t address
     guarded([&] { recorder().accesses().noted_access(vcpu, site, info, address, kind); });
 }
 
-/// The same in memcpy, where disks access memory by themselves.
+/// Like on_access, in memcpy: the copy may be an access of a device.
 template <Kind kind>
 void on_copy_access(unsigned processor, qemu_plugin_meminfo_t info, std::uint64_t address, void* data) {
     if (running_vcpu->device.copies) {
@@ -115,7 +116,8 @@ void watch_accesses(qemu_plugin_insn* insn, void* data) {
     qemu_plugin_register_vcpu_mem_cb(insn, store, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W, data);
 }
 
-/// `copies`: the instruction is one of memcpy, which may be a disk's.
+/// Adds the callbacks of accesses. `copies`: the instruction is one of memcpy, and the copy may be an access
+/// of a device.
 void watch(qemu_plugin_insn* insn, const Decoded& d, bool copies) {
     const auto on = [insn](qemu_plugin_vcpu_udata_cb_t callback) {
         qemu_plugin_register_vcpu_insn_exec_cb(insn, callback, QEMU_PLUGIN_CB_NO_REGS, nullptr);
@@ -148,7 +150,7 @@ void watch(qemu_plugin_insn* insn, const Decoded& d, bool copies) {
     }
 }
 
-/// What tells which task runs and by what the kernel was entered.
+/// Adds the callbacks that find out which task runs, and how it entered the kernel.
 void watch_kernel(qemu_plugin_insn* insn, const Decoded& d, const Kernel& kernel, const std::uint8_t* bytes,
                   std::size_t size) {
     const std::uint64_t address = qemu_plugin_insn_vaddr(insn);
@@ -166,7 +168,7 @@ void watch_kernel(qemu_plugin_insn* insn, const Decoded& d, const Kernel& kernel
     }
 }
 
-/// What tells whether a memcpy is the disk's: its driver is a module, and calls it.
+/// Adds the callbacks that find out whether a kernel module, such as the disk's driver, called memcpy.
 void watch_copies(qemu_plugin_insn* insn, const Kernel& kernel, bool last) {
     const std::uint64_t address = qemu_plugin_insn_vaddr(insn);
     if (address == kernel.copy_begin) {
@@ -189,7 +191,7 @@ void watch_allocations(qemu_plugin_insn* insn, std::uint64_t physical) {
 
 /// Adds the lines of one instruction to the block's one or two runs of lines.
 void add_lines(Block& block, std::uint64_t physical, std::size_t size) {
-    // What lies beyond the page is in the next virtual one; the instructions that follow name its line.
+    // Leaves out the bytes beyond the page: the next instruction names their line.
     size = std::min<std::size_t>(size, kPageMask + 1 - (physical & kPageMask));
     const auto first = static_cast<model::Line>(physical >> line_shift);
     const auto last = static_cast<model::Line>((physical + size - 1) >> line_shift);
@@ -268,10 +270,10 @@ inline void fetch_lines(Vcpu& vcpu, model::Line first, unsigned count) {
     }
 }
 
-/// What becomes of a block.
+/// What happens with a block.
 enum class Next : std::uint8_t { record, run, leave };
 
-/// Accounts for the beginning of a block; the vcpu may ask for attention first. leave: the time slice must
+/// Counts the beginning of a block, after the checks that are pending (Attention). leave: the time slice must
 /// end before this block.
 Next begin_block(void* vcpu_state, std::uint64_t id, unsigned privilege, std::uint64_t instructions,
                  model::KernelEntry entered) noexcept {
@@ -335,7 +337,7 @@ inline void count_classes(Vcpu& vcpu, BlockWord word) {
     vcpu.counts.classes[static_cast<unsigned>(branch_unconditional)] += word.unconditional();
 }
 
-/// Any block. Returns false if the time slice must end before it.
+/// Records a block. Returns false if the time slice must end before it.
 bool block_executed(BlockWord word, void* vcpu_state) {
     const bool packed = word.packed();
     const Next next = packed ? begin_block(vcpu_state, word.id(), word.privilege(), word.instructions(),
@@ -374,9 +376,9 @@ void on_flush(qemu_plugin_id_t) {
 
 }  // namespace s80::plugin
 
-/// Every block that runs passes here; `vcpu_state` comes from vcpu_entry.S. Nearly all of them lie in one
-/// line and ask for nothing but to be counted: for those no function is called. Each function that is called
-/// is called last, so that no register has to be kept.
+/// Called for every block that runs; `vcpu_state` comes from vcpu_entry.S. Nearly all blocks lie in one line
+/// and only have to be counted, which needs no call of a function. All calls are tail calls, so that no
+/// register has to be saved.
 extern "C" __attribute__((visibility("hidden"))) void s80_block_executed(unsigned, void* data,
                                                                          void* vcpu_state,
                                                                          std::uintptr_t return_address) {

@@ -6,7 +6,7 @@
 namespace s80::plugin {
 
 void on_translation(qemu_plugin_id_t id, qemu_plugin_tb* tb);
-/// QEMU dropped all translations: no existing block will run again.
+/// Called after QEMU dropped all translations: no existing block will run again.
 void on_flush(qemu_plugin_id_t id);
 
 }  // namespace s80::plugin

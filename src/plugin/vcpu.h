@@ -82,7 +82,7 @@ struct Filter {
 struct Slice {
     static constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
-    bool over = false;           ///< it ends before the next block
+    bool over = false;           ///< the time slice ends before the next block
     std::uint64_t end = kNever;  ///< Vcpu::instructions at which it ends
     /// Vcpu::instructions from which the processor is ahead of the next contender: of the blocks that may
     /// access a disputed line it executes none.
@@ -94,21 +94,22 @@ struct Slice {
     unsigned contends_epochs = 0;     ///< after a conflict of its user code it contends for so many epochs
     std::uint64_t watches_until = 0;  ///< soon after it read the clock: see Vcpu::watches_clock
     bool after_pause = false;         ///< the last time slice ended by PAUSE
-    bool paused = false;              ///< the same, or it was parked: it waits for a store
-    bool stored = false;              ///< in this time slice
-    bool poll_stored = false;         ///< in the last time slice, which ended by PAUSE
-    bool may_poll = false;            ///< it contends, and stored nothing in the last time slice
-    bool reads_again = false;         ///< this is not the first filter interval of the time slice
+    /// The last time slice ended by PAUSE or by parking: the processor waits for a store.
+    bool paused = false;
+    bool stored = false;       ///< whether the processor stored in this time slice
+    bool poll_stored = false;  ///< whether it stored in the last time slice, which ended by PAUSE
+    bool may_poll = false;     ///< it contends, and stored nothing in the last time slice
+    bool reads_again = false;  ///< the first filter interval of the time slice is over
 };
 
-/// A loop of a processor that polls. SliceScheduler owns it, but for the search, which is that of Accesses.
+/// The polls of a processor. SliceScheduler owns them, except the fields of the search, which Accesses owns.
 struct Polls {
-    Polling recent;  ///< what it loaded in its last filter intervals
+    Polling recent;  ///< the lines that the processor loaded in its last filter intervals
     PollLoop loop;
-    Executed iteration;      ///< of the loop that it is in while it is parked
-    bool parked = false;     ///< its polls are not executed: see Epochs::park
+    Executed iteration;      ///< one iteration of the loop in which the processor is parked
+    bool parked = false;     ///< its polls are counted, but not executed: see Epochs::park
     bool must_poll = false;  ///< parked, but has not polled in this epoch
-    unsigned search = 0;     ///< so many further blocks are looked at for the end of a loop
+    unsigned search = 0;     ///< so many more blocks are searched for the end of a loop
     bool ends_after_search = false;
 };
 
@@ -119,23 +120,24 @@ struct Translation {
 
 /// The translations of a processor. GuestMemory owns them.
 struct Translations {
-    std::uint64_t generation = 0;  ///< of valid ones, shifted above the page number
+    std::uint64_t generation = 0;  ///< number of the valid translations, shifted above the page number
     std::uint64_t page_table = 0;  ///< guest-physical address of the top page table (CR3)
     std::array<Translation, kTlbEntries> tlb{};
     /// TLB in front of a hashed page table: address space and page of each entry.
     std::array<std::uint64_t, kTlbEntries> hashed{};
 };
 
-/// Where a processor is in the profile. Its blocks have their addresses. MissNotes owns it.
+/// Sampling of a processor for the profile. MissNotes owns it.
 struct Sampled {
     std::uint64_t block = 0;                      ///< virtual address of the running block
-    std::uint64_t branches_left = Slice::kNever;  ///< conditional ones, up to the next that is sampled
-    std::uint32_t followed = 0;                   ///< page offset after the sampled branch, plus one; 0: none
+    std::uint64_t branches_left = Slice::kNever;  ///< conditional branches up to the next one that is sampled
+    /// Page offset of the code after the sampled branch, plus one; 0: no branch is sampled.
+    std::uint32_t followed = 0;
     std::uint32_t followed_privilege = 0;
     std::uint64_t due_at = Slice::kNever;  ///< Vcpu::instructions at which a sample is due
 };
 
-/// What disks and other devices do by a processor's instructions. Accesses owns it.
+/// Copies by a processor that count as accesses of devices. Accesses owns them.
 struct DeviceCopies {
     bool copies = false;                   ///< the current memcpy counts as an access of a device
     std::uint64_t module_at = 0;           ///< Vcpu::instructions when a module's code last ran
@@ -145,11 +147,11 @@ struct DeviceCopies {
 struct alignas(64) Vcpu {
     static constexpr std::uint64_t kNever = Slice::kNever;
 
-    // Used at each block or access: these stand in the first lines of the host's cache.
+    // Used at each block or access, and therefore together in the first lines of the host's cache.
     StreamEnd stream;
-    std::uint64_t instructions = 0;  ///< begun by this processor since the start
-    /// Value of `instructions` at which the next block asks Recorder::check: the filter interval, the turn of
-    /// a contender, the time slice or the share of the epoch ends.
+    std::uint64_t instructions = 0;  ///< instructions that this processor has begun since the start
+    /// From this value of `instructions` on, the next block calls Accesses::check(): a filter interval, the
+    /// turn of a contender, the time slice or the share of the epoch ends.
     std::uint64_t check_at = 0;
     std::uint64_t block_id = 0;  ///< of the running block: see BlockWord
     std::uint32_t attention = kUnbound;

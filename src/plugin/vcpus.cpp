@@ -23,8 +23,8 @@ Vcpus::Vcpus(unsigned processors) : area_of_(processors, 0) {
     }
 }
 
-/// A vCPU of a restored guest is known by the kernel's per-CPU area: in GS in the kernel, beside it in user
-/// mode.
+/// Identifies a vCPU of a restored guest by the kernel's per-CPU area, whose address is in GS in the kernel
+/// and in KernelGSBase in user mode.
 Vcpu* Vcpus::find(void* vcpu_state) {
     for (const auto& [state, vcpu] : by_state_) {
         if (state == vcpu_state) {
@@ -61,7 +61,7 @@ bool Vcpus::bind(void* vcpu_state, unsigned processor) {
     return areas_.size() == vcpus_.size();
 }
 
-/// What the processor executes is recorded from here on.
+/// Binds the processor: its instructions are recorded from here on.
 void Vcpus::restore(std::uint64_t area, unsigned processor) {
     areas_[area] = processor;
     area_of_[processor] = area;

@@ -10,24 +10,24 @@
 
 namespace s80::plugin {
 
-/// Owns the vCPU contexts. QEMU's callbacks name a vCPU by the address of its TCG state. A marker that each
-/// processor of the guest executes once says which processor that is; in a restored guest the kernel's
-/// per-CPU area of the processor tells. One thread runs all vCPUs.
+/// Owns the vCPU contexts. QEMU's callbacks name a vCPU by the address of its TCG state. Each processor of
+/// the guest executes a marker once, which names the processor. In a restored guest the address of the
+/// kernel's per-CPU area identifies the processor. One thread runs all vCPUs.
 class Vcpus {
 public:
     explicit Vcpus(unsigned processors);
 
     const VcpuList& vcpus() const { return vcpus_; }
-    /// Whether each processor has a vCPU that has executed since.
+    /// Whether the vCPU of each processor is known.
     bool all_seen() const { return by_state_.size() == vcpus_.size(); }
     unsigned seen() const { return static_cast<unsigned>(by_state_.size()); }
     /// The guest's processor `processor` runs on this vCPU. Returns whether this binds the last one. Throws
     /// model::Error if the guest has more processors than the machine.
     bool bind(void* vcpu_state, unsigned processor);
 
-    /// Before a block of a vCPU that is not `running_state`: a time slice begins. `begin(vcpu)` is asked if
-    /// the vCPU is bound, and says whether the processor may execute. If not, no vCPU is current: QEMU may go
-    /// on with the one that ran before, which then has a time slice of its own.
+    /// Call it before a block of a vCPU that is not `running_state`: a time slice begins. If the vCPU is
+    /// bound, calls `begin(vcpu)`, which returns whether the processor may execute. If it may not, no vCPU is
+    /// running: QEMU may go on with the one that ran before, which then begins a new time slice.
     template <class Begin>
     bool enter(void* vcpu_state, Begin&& begin) {
         Vcpu* const next = find(vcpu_state);
@@ -44,9 +44,10 @@ public:
 
     /// Virtual address of the kernel's per-CPU area for this processor.
     std::uint64_t area(unsigned processor) const { return area_of_[processor]; }
-    /// The bound processors by these addresses, for a checkpoint.
+    /// The bound processors by the addresses of their per-CPU areas, for a checkpoint.
     const std::map<std::uint64_t, unsigned>& areas() const { return areas_; }
-    /// A restored guest: the processor is bound, but its vCPU is not known yet.
+    /// Binds a processor of a restored guest. Its vCPU is found by the address of the per-CPU area when the
+    /// vCPU first executes.
     void restore(std::uint64_t area, unsigned processor);
 
 private:
@@ -56,7 +57,7 @@ private:
     Vcpu unbound_;                                   ///< vCPUs that no marker has named yet
     std::vector<std::pair<void*, Vcpu*>> by_state_;  ///< by TCG's state pointer
     std::map<std::uint64_t, unsigned> areas_;
-    std::vector<std::uint64_t> area_of_;  ///< by processor
+    std::vector<std::uint64_t> area_of_;  ///< by processor: address of its per-CPU area
 };
 
 }  // namespace s80::plugin

@@ -60,7 +60,8 @@ void QemuTime::advance(std::int64_t ns) {
     *bias_ = *bias_ + ns;
 }
 
-/// QEMU refuses to read its clock in the middle of a block, but only on behalf of a processor.
+/// QEMU refuses to read its clock in the middle of a block if a processor is running. So no processor is
+/// marked as running during the call.
 std::int64_t QemuTime::next_timer() const {
     void* const running = *current_;
     *current_ = nullptr;

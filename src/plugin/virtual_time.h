@@ -10,22 +10,23 @@ public:
     virtual ~VirtualTime() = default;
 
     // --- before the first instruction of a time slice ---
-    /// Nanoseconds.
+    /// Virtual time now, in nanoseconds.
     virtual std::int64_t now() const = 0;
     virtual void begin_slice(std::int64_t ns) = 0;
     // --- within a time slice ---
-    /// Virtual time goes on by so much.
+    /// Moves virtual time on by so many nanoseconds.
     virtual void advance(std::int64_t ns) = 0;
     // --- after its last instruction ---
     /// When the guest's next timer is due; a very late time if it has none.
     virtual std::int64_t next_timer() const = 0;
-    /// `instructions`: of the time slice.
+    /// Sets virtual time. `instructions`: executed in the time slice.
     virtual void end_slice(std::int64_t ns, std::uint64_t instructions) = 0;
 };
 
 /// Under -icount virtual time is (count << shift) + bias: the count of instructions of all processors, and a
 /// bias that QEMU itself moves while all processors sleep. QEMU's exported `timers_state` has these fields.
-/// The count is exact between two time slices, so all functions work with the count of the slice's beginning.
+/// QEMU updates the count only between two time slices. So all functions use the count at the beginning of
+/// the time slice.
 class QemuTime final : public VirtualTime {
 public:
     /// Throws Error if this QEMU does not export the needed symbols.

@@ -31,7 +31,7 @@ private:
         bool guarded = false;
         std::uint64_t guard_address = 0;
         std::uint32_t guard = 0;
-        std::uint64_t last = 0;  ///< last value while its guard held
+        std::uint64_t last = 0;  ///< last value that was read while its guard held
     };
     struct Own {
         std::size_t name = 0;

@@ -46,9 +46,9 @@ std::string quoted(const std::string& text) {
     return out + "\"";
 }
 
-/// Writes the accesses numbered [first, first + count) in played order. Ticks never go back from one epoch
-/// to the next: where processors ran beyond the modelled length of a epoch, the next one begins when the
-/// last of them ended.
+/// Writes the accesses numbered [first, first + count) in played order. Ticks never go back from one epoch to
+/// the next: if a processor ran beyond the end of an epoch, the next epoch begins when the last processor has
+/// ended.
 class Exporter : public model::Observer {
 public:
     Exporter(OrderWriter& out, const model::Machine& machine, const model::TimingMerger& merger,
@@ -96,12 +96,13 @@ private:
     std::function<void()> before_first_;
 };
 
-/// Makes epochs of one processor each, so that they are played in the order in which they come.
+/// Makes epochs of one processor each, so that accesses are played in the order of the trace.
 class Importer {
 public:
     Importer(trace::Writer& out, unsigned processors) : out_(out), epoch_(processors) {}
 
-    /// instructions: those of the processor since its previous access, with the one that makes this access.
+    /// Adds an access. instructions: executed by the processor since its previous access, including the one
+    /// that makes this access.
     void add(const Access& access, std::uint64_t instructions) {
         for (; instructions > model::kLongestDelta; instructions -= model::kLongestDelta) {
             next(access, model::Event::pass(), model::kLongestDelta);
@@ -129,7 +130,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t kMost = 9000;  ///< events of a epoch
+    static constexpr std::size_t kMost = 9000;  ///< events of an epoch
 
     /// Adds an event of the access's processor, after `instructions` of no special class.
     void next(const Access& access, model::Event event, std::uint64_t instructions) {

@@ -33,7 +33,8 @@ void Counts::add(const Effect& e) {
                         : (e.kind == model::Kind::ifetch ? e.before.l1i : e.before.l1d) ? l1
                                                                                         : l2;
     ++access_[place][static_cast<unsigned>(e.kind)][e.before.state];
-    if (place == l2 && !e.after.l2) {  // exclusive: from the L2 (through it, when the other L1 had the line)
+    // Exclusive: the line left the L2, or passed through it from the other L1.
+    if (place == l2 && !e.after.l2) {
         move_[l1_l2][e.before.state] += e.before.l2 ? 0 : 1;
         ++move_[e.kind == model::Kind::ifetch ? l2_l1i : l2_l1d][e.before.state];
     }

@@ -16,12 +16,13 @@ public:
 
     void add(const Effect& effect);
 
-    /// {"access.l1.load.S": 12, ...}: every count that is not zero.
-    ///   access.PLACE.KIND.STATE    PLACE l1, l2 or miss: where the core found the line, in which state
-    ///   (miss: I) request.BUS.STATE.SOURCE   bus requests by the requester's state before and the supplier's
-    ///   (or memory) fill.BUS.STATE             the state in which missed lines entered remote.BUS.STATE
-    ///   copies in other caches that saw a request, by their state before it move.l1_l2.STATE,
-    ///   move.l2_l1i.STATE, move.l2_l1d.STATE, evict.STATE
+    /// A JSON object of the counts that are not zero: {"access.l1.load.S": 12, ...}. Its keys:
+    /// - access.PLACE.KIND.STATE: accesses by the place (l1, l2, miss) and state of the line in the core.
+    /// - request.BUS.STATE.SOURCE: bus requests by the requester's state before. SOURCE: the supplier's state
+    ///   before, or memory.
+    /// - fill.BUS.STATE: misses by the state in which the line entered.
+    /// - remote.BUS.STATE: copies in other cores that saw a request, by their state before.
+    /// - move.FROM_TO.STATE (l1_l2, l2_l1i, l2_l1d), evict.STATE: lines that moved within a core or left it.
     std::string json() const;
 
 private:

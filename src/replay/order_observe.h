@@ -21,7 +21,7 @@ struct Held {
     bool operator==(const Held&) const = default;
 };
 
-/// One line of one core, before and after.
+/// One line of one core, before and after the access.
 struct Change {
     unsigned core = 0;
     model::Line line = 0;
@@ -33,7 +33,7 @@ struct Change {
 struct AtHome {
     model::HomeEvent event = model::HomeEvent::read;
     model::Line line = 0;
-    model::CoreNumber core = model::kNobody;  ///< the requester or the giver
+    model::CoreNumber core = model::kNobody;  ///< the core that made the request or gave up its copy
     model::HomeState before = 0;
     model::HomeState after = 0;
     std::vector<Change> recalled;
@@ -46,7 +46,7 @@ struct Effect {
     unsigned stall = 0;
     /// The line was not in this core's caches, or was evicted to make room before it was found.
     bool missed = false;
-    Held before;  ///< state in the requester before; all false after a miss
+    Held before;  ///< the requester's copy before the access; all false after a miss
     Held after;
     model::Bus bus = model::Bus::none;
     /// The core that sent the data; none: memory sent them, or no data were needed.
@@ -86,7 +86,7 @@ private:
 
     model::Hierarchy& hierarchy_;
     Effect effect_;
-    std::vector<unsigned> ranks_;    ///< of the moved lines
+    std::vector<unsigned> ranks_;    ///< rank() of the moved lines
     std::vector<Change> recalling_;  ///< recalls of the cell that the home plays
 };
 

@@ -71,7 +71,8 @@ std::string line_of(std::size_t n, const Access& access, const Effect& e, const 
            R"(,"remote":)" + json.changes(e.remote) + R"(,"moved":)" + json.changes(e.moved) + home + "}";
 }
 
-/// spare_cores: the trace was made by `rebuild`. It names cores instead of processors, and the spare cores.
+/// Plays a trace. spare_cores: `rebuild` wrote the trace, which names cores instead of processors, and also
+/// spare cores.
 template <class Fn>
 void play(const Options& options, Fn&& fn) {
     auto machine = model::Machine::load(options.need("machine"));

@@ -25,7 +25,7 @@ constexpr StatInfo declared(const char* name, const char* unit, Reading reading,
     return info;
 }
 
-// Plain data without destructors: the last snapshot is written while the process exits.
+// Plain data without destructors, because the last snapshot is written while the process exits.
 constexpr std::array kStatInfo = [] {
     using enum Dim;
     using enum Reading;

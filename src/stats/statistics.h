@@ -58,7 +58,7 @@ public:
     std::size_t size(Dim dim) const { return size_[static_cast<unsigned>(dim)]; }
     /// Whether the machine has the statistic.
     bool has(const StatInfo& stat) const;
-    /// Empty for cores, which are numbered.
+    /// The labels of the dimension. Empty for cores, which have numbers.
     std::span<const std::string_view> labels(Dim dim) const;
 
 private:
@@ -83,7 +83,7 @@ public:
     std::span<const std::uint64_t> values(Stat stat) const { return {&all_[offset(stat)], size(stat)}; }
     std::uint64_t sum(Stat stat) const;
 
-    /// Frequently used counters, indexed by their dimensions.
+    /// References to frequently used counters, by their dimensions.
     std::uint64_t& group(Stat s, unsigned core, Context c) {
         return all_[offset(s) + core * kGroups + c.group()];
     }
@@ -107,7 +107,7 @@ public:
         return all_[offset(s) + core * kProcessClasses + static_cast<unsigned>(t)];
     }
     std::uint64_t& core(Stat s, unsigned core) { return all_[offset(s) + core]; }
-    // Of all cores, by class and entry.
+    // Sums over all cores, by process class and kernel entry cause.
     std::uint64_t& entry(Stat s, Context c) { return all_[offset(s) + c.value]; }
     std::uint64_t& entry_source(Context c, Source s) {
         return all_[offset(Stat::entry_miss_source) + c.value * sources() + static_cast<unsigned>(s)];
@@ -122,7 +122,7 @@ public:
         entry_stall(c, s) += cycles;
     }
 
-    // Of machines with a home of their own.
+    // Only on machines with a last-level cache or a directory.
     std::uint64_t& recall(RecallCause cause, ProcessClass t) {
         return all_[offset(Stat::recalls) + static_cast<unsigned>(cause) * kProcessClasses +
                     static_cast<unsigned>(t)];

@@ -84,8 +84,8 @@ struct Epoch {
     /// An L1-filtered epoch (of a filtered capture): accesses that an L1 absorbs under every protocol are
     /// absent, and every other access names the way of the L1 that it finds or fills.
     bool placed = false;
-    /// Whether the streams' counters are filled. If not, they are zero: a capture adds them to the next epoch
-    /// with a mark, because they are not needed before.
+    /// Whether the streams' counters are filled. In a capture, only epochs with a mark have counters, which
+    /// then include those of the epochs before.
     bool counted = true;
     std::uint32_t signals = 0;         ///< interrupts sent in this epoch
     std::uint64_t idle_before_ns = 0;  ///< time for which all processors slept before this epoch

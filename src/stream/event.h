@@ -27,12 +27,14 @@ inline constexpr std::uint64_t kLongestDelta = 0x7fff;
 
 /// What a processor waits for at an ordering edge.
 enum class Wait : std::uint8_t {
-    transfer,  ///< the line, which moves to it
+    transfer,  ///< the transfer of the line from the other processor
     store,     ///< a store that it polls for: it executed PAUSE before
     nothing,   ///< only the order is kept: a load of another processor comes before a store of this one
-    later,     ///< as `store`, but the machine's processor would have polled before this store
-    polls,     ///< as `nothing`, but the other processor polls: its loads should not come after this store
-    before,    ///< as `transfer`, but the awaited event is of the epoch before
+    later,     ///< as `store`, but on the machine the processor would have polled once more before this store
+    /// As `nothing`, but the other processor polls: on the machine its load would not have waited for this
+    /// store.
+    polls,
+    before,  ///< as `transfer`, but the awaited event is of the epoch before
 };
 
 /// The end of an ordering edge: the awaited event number `number` of `processor`, from 0, in this epoch or
@@ -45,7 +47,8 @@ struct Edge {
     static constexpr unsigned kWaitBits = 3;
     static constexpr unsigned kPlaceBits = 32 - kWaitBits;  ///< of processor and number
     static constexpr unsigned kNumberBits = kPlaceBits - kCoreBits;
-    /// `core_bits`: those of the processor. In a file they follow the machine (file_core_bits).
+    /// `core_bits`: bits for the number of the processor. In a file they depend on the machine
+    /// (file_core_bits).
     constexpr std::uint32_t word(unsigned core_bits = kCoreBits) const {
         return static_cast<std::uint32_t>(wait) << kPlaceBits | processor << (kPlaceBits - core_bits) |
                number;
@@ -62,7 +65,7 @@ struct Edge {
 struct Event {
     std::uint32_t line = 0;  ///< of an access or a device; else read interrupt() or edge()
     std::uint16_t delta : 15 = 0;
-    /// An ordering edge of another processor may name this event, in this epoch or in the next.
+    /// Set if an ordering edge of another processor, in this epoch or in the next one, may name this event.
     std::uint16_t awaited : 1 = 0;
     Op op : 4 = Op::pass;
     std::uint8_t way : 4 = 0;  ///< read it by l1_way() or stall_is_known()
@@ -78,7 +81,8 @@ struct Event {
     static constexpr Event signal(std::uint32_t interrupt) { return make(Op::signal, interrupt); }
     /// The processor slept until that interrupt.
     static constexpr Event wait(std::uint32_t interrupt) { return make(Op::wait, interrupt); }
-    /// What follows conflicts with an awaited event of another processor and is played after it.
+    /// An ordering edge: the next event conflicts with an awaited event of another processor, and is played
+    /// after it.
     static constexpr Event after(Edge edge) { return make(Op::after, edge.word()); }
     /// No effect: carries a long delta, or stands for an awaited access that every L1 absorbs.
     static constexpr Event pass() { return make(Op::pass, 0); }
@@ -92,19 +96,19 @@ struct Event {
 
     constexpr bool is_access() const { return op <= Op::walk; }
     constexpr bool is_device() const { return op >= Op::device_read; }
-    /// Of accesses only.
+    /// Only for accesses.
     constexpr Kind kind() const { return static_cast<Kind>(op); }
-    /// Of signal and wait only.
+    /// Only for `signal` and `wait`.
     constexpr std::uint32_t interrupt() const { return line; }
-    /// Of ordering edges only.
+    /// Only for ordering edges.
     constexpr Edge edge() const { return Edge::from_word(line); }
     constexpr void set_edge(Edge edge) { line = edge.word(); }
 
     /// In L1-filtered epochs: the way of the L1 that the access finds or fills.
     constexpr unsigned l1_way() const { return way; }
     constexpr void set_l1_way(unsigned l1_way) { way = l1_way & 15; }
-    /// In epochs that the plugin has just recorded: the access's stall is known as that of a conflict
-    /// (TimingMerger::Pace).
+    /// In epochs that come directly from the plugin: the plugin has already counted the stall of this access
+    /// as that of a conflict (TimingMerger::Pace).
     constexpr bool stall_is_known() const { return way != 0; }
     constexpr void know_stall() { way = 1; }
 

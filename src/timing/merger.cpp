@@ -11,12 +11,13 @@ namespace s80::model {
 namespace {
 
 constexpr std::int64_t kNotSent = std::numeric_limits<std::int64_t>::min();
-/// Events of a stream between a prefetch and its use in a placed epoch; there of the bus's side; and of the
-/// events themselves.
+/// How many events of a stream before their use the host prefetches, in a placed epoch: the data of the
+/// private caches (kAhead) and of the home (kBusAhead); and in any epoch the events themselves
+/// (kEventsAhead).
 constexpr std::ptrdiff_t kAhead = 8;
 constexpr std::ptrdiff_t kBusAhead = 3;
 constexpr std::ptrdiff_t kEventsAhead = 32;
-/// A processor polls at most so many lines (plugin/polling.h).
+/// The most lines that a processor polls (plugin/polling.h).
 constexpr std::int64_t kPolledLines = 4;
 /// A processor's pace remembers about so many cycles, and at least two epochs.
 constexpr std::uint64_t kRememberedCycles = 160'000;
@@ -138,7 +139,8 @@ void TimingMerger::begin(const Epoch& epoch) {
     }
 }
 
-/// Always goes on with the processor whose clock is lowest, until it is a quantum ahead of the next.
+/// Plays the streams: always the processor with the lowest clock, until it is a quantum ahead of the next
+/// one.
 template <bool kPlaced, bool kObserved, bool kShared>
 void TimingMerger::turns() {
     while (!clock_queue_.empty()) {
@@ -156,7 +158,7 @@ void TimingMerger::merge() {
     shared_cpi_ != cpi_ ? turns<kPlaced, kObserved, true>() : turns<kPlaced, kObserved, false>();
 }
 
-/// How long an instruction takes that begins then. Only two threads share a core.
+/// The duration of an instruction that begins at this time. A core has at most two threads.
 template <bool kShared>
 inline std::int64_t TimingMerger::cpi_at(unsigned processor, std::int64_t moment) const {
     return kShared && cursors_[processor ^ 1U].issues(moment) ? shared_cpi_ : cpi_;
@@ -170,8 +172,8 @@ void TimingMerger::wait_for_issue(unsigned processor, Context context, std::int6
     part %= kUnit;
 }
 
-/// Has the host fetch what the events after `at` will need. Only in a placed epoch, where nearly every one
-/// leaves the L1: where most hit, to look ahead costs as much as it saves.
+/// Host prefetch of what the next events need. For the caches only in a placed epoch, where nearly every
+/// event leaves the L1. If most events hit, the prefetch costs as much as it saves.
 template <bool kPlaced>
 inline void TimingMerger::look_ahead(unsigned core, const Event* end, const Event* at) const {
     host_prefetch(at + kEventsAhead);
@@ -195,11 +197,11 @@ inline void TimingMerger::observed(const Outcome& outcome) const {
     }
 }
 
-/// Plays one processor up to `until`, or until it waits, or its stream ends. The turn ends at that moment,
-/// whether or not there is an event: so the order in which processors play does not depend on events that an
-/// L1 absorbs, and a filtered capture replays in the order of its run. Events without instructions between
-/// them are of one block, which is not divided: nobody plays between the load and the store of a
-/// read-modify-write.
+/// Plays one processor up to the time `until`, or until it waits, or until its stream ends. The turn ends at
+/// that time even if no event is there. So the order in which processors play does not depend on events that
+/// an L1 absorbs, and a filtered capture replays in the order of its run. Events without instructions between
+/// them belong to one block, which is not divided: no other processor plays between the load and the store of
+/// a read-modify-write.
 template <bool kPlaced, bool kObserved, bool kShared>
 void TimingMerger::run(unsigned processor, std::int64_t until) {
     Cursor& cursor = cursors_[processor];
@@ -251,7 +253,7 @@ void TimingMerger::run(unsigned processor, std::int64_t until) {
     cursor.at = at;
 }
 
-/// Returns the time after the access.
+/// Plays an access that begins at this time. Returns the time after it.
 template <bool kPlaced, bool kObserved, bool kShared>
 [[gnu::always_inline]] inline std::int64_t TimingMerger::play_access(Cursor& cursor, const Core& core,
                                                                      const Event& event, std::int64_t when) {
@@ -279,8 +281,8 @@ template <bool kPlaced, bool kObserved, bool kShared>
     return when + stall;
 }
 
-/// The instructions after the last event, if the processor executes all of them in this turn. Returns their
-/// number; 0: it does not.
+/// Executes the instructions after the last event if all of them fit into this turn. Returns their number, or
+/// 0.
 template <bool kShared>
 inline std::uint64_t TimingMerger::play_tail(unsigned processor, std::int64_t until) {
     Cursor& cursor = cursors_[processor];
@@ -305,7 +307,8 @@ bool TimingMerger::play_other(unsigned processor, const Event& event) {
         case Op::wait: return play_wait(cursor, event);
         case Op::device_read:
         case Op::device_write: play_device(cursor, event); return true;
-        default: return event.awaited == 0 || play_awaited(processor);  // an access that every L1 absorbs
+        // A pass, which may stand for an access that every L1 absorbs.
+        default: return event.awaited == 0 || play_awaited(processor);
     }
 }
 
@@ -323,7 +326,7 @@ bool TimingMerger::play_edge(Cursor& cursor, const Event& event) {
 bool TimingMerger::play_signal(Cursor& cursor, const Event& event) {
     if (signal(event.interrupt(), cursor.clock)) {
         cursor.turn = cursor.clock;
-        return false;  // the one that it woke may be behind now: choose again
+        return false;  // the woken processor may have a lower clock: choose again
     }
     return true;
 }
@@ -345,7 +348,7 @@ void TimingMerger::play_device(const Cursor& cursor, const Event& event) {
     event.op == Op::device_read ? hierarchy_.device_read(event.line) : hierarchy_.device_write(event.line);
 }
 
-/// The last event is one that ordering edges name.
+/// The processor has played an event that ordering edges may name. Returns false if the turn ends.
 bool TimingMerger::play_awaited(unsigned processor) {
     if (played_awaited(processor)) {
         cursors_[processor].turn = cursors_[processor].clock;
@@ -354,7 +357,7 @@ bool TimingMerger::play_awaited(unsigned processor) {
     return true;
 }
 
-/// Whether the awaited event of an ordering edge has been played; if so, sets when.
+/// Whether the awaited event of an ordering edge has been played. If so, sets `when` to its time.
 bool TimingMerger::passed(Edge edge, std::int64_t& when) const {
     if (edge.processor >= awaited_.size()) {
         throw Error("an ordering edge names processor " + std::to_string(edge.processor) +
@@ -364,13 +367,14 @@ bool TimingMerger::passed(Edge edge, std::int64_t& when) const {
     const std::vector<std::int64_t>& times = (before ? awaited_before_ : awaited_)[edge.processor];
     if (edge.number >= times.size()) {
         when = kNotSent;
-        return before;  // the first epoch of a capture: nothing is known of the one before
+        return before;  // in the first epoch of a capture, the epoch before is not known
     }
     when = times[edge.number];
     return true;
 }
 
-/// The processor has played an awaited event. Returns whether another one that waited for it goes on.
+/// Notes the time of an awaited event, and lets the processors go on that waited for it. Returns whether
+/// there were any.
 bool TimingMerger::played_awaited(unsigned processor) {
     std::vector<std::int64_t>& times = awaited_[processor];
     const auto number = static_cast<std::uint32_t>(times.size());
@@ -392,7 +396,7 @@ bool TimingMerger::played_awaited(unsigned processor) {
     return woke;
 }
 
-/// A processor arrives at an access that conflicts with one that ended at `when`.
+/// A processor arrives at an ordering edge whose awaited event ended at `when`: charges the wait.
 void TimingMerger::wait_in_order(Cursor& cursor, Context context, Edge edge, std::int64_t when) {
     const std::int64_t now = cursor.clock + cursor.behind;
     if (when <= now) {
@@ -411,15 +415,16 @@ void TimingMerger::wait_in_order(Cursor& cursor, Context context, Edge edge, std
     cursor.conflicts += wait.stall;
 }
 
-/// The machine's processor would not have waited like this.
+/// Counts the part of a wait that would not have happened on the machine: the wait error.
 void TimingMerger::note_wait_error(const Cursor& cursor, Edge edge, std::int64_t now, std::int64_t when) {
     const std::int64_t time = when - now;
-    // A poll that finds the line under way waits for one transfer on the machine too.
+    // On the machine too, a poll may wait for one transfer, if the line is under way.
     if (edge.wait == Wait::later && time > rules_.transfer()) {
         hierarchy_.stats().core(Stat::wait_error_cycles, cursor.core) +=
             static_cast<std::uint64_t>(time / kUnit);
     }
-    // The time for which the other one polled in vain, once. Its poll may have waited for each of the lines.
+    // The time for which the other processor polled in vain is counted once. On the machine its poll may wait
+    // for a transfer of each polled line.
     if (edge.wait == Wait::polls && time > kPolledLines * rules_.transfer()) {
         Cursor& other = cursors_[edge.processor];
         const std::int64_t from = std::max(now, other.in_vain);
@@ -429,7 +434,7 @@ void TimingMerger::note_wait_error(const Cursor& cursor, Edge edge, std::int64_t
     }
 }
 
-/// When that interrupt of the epoch was sent, or kNotSent.
+/// The time at which this interrupt of the epoch was sent, or kNotSent.
 std::int64_t& TimingMerger::sent(std::uint32_t number) {
     if (number >= sent_.size()) {
         throw Error("an epoch with " + std::to_string(sent_.size()) +
@@ -439,7 +444,7 @@ std::int64_t& TimingMerger::sent(std::uint32_t number) {
     return sent_[number];
 }
 
-/// Returns whether a processor that waited for it goes on.
+/// Sends an interrupt. Returns whether a processor that waited for it goes on.
 bool TimingMerger::signal(std::uint32_t number, std::int64_t when) {
     sent(number) = when;
     bool woke = false;
@@ -457,7 +462,8 @@ bool TimingMerger::signal(std::uint32_t number, std::int64_t when) {
     return woke;
 }
 
-/// Who needed more or less than the others begins the next epoch later or earlier.
+/// Ends the epoch and advances the clock. A processor that needed more time than the epoch lasts begins the
+/// next one later; one that needed less begins it earlier.
 void TimingMerger::advance(const Epoch& epoch) {
     EpochLength ended(rules_);
     for (unsigned p = 0; p < cursors_.size(); ++p) {

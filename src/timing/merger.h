@@ -47,15 +47,15 @@ public:
     /// Clocks are in this fraction of a cycle.
     static constexpr std::int64_t kUnit = kCycle;
 
-    /// Recent speed of a processor, from which the recording side predicts how many instructions it executes
-    /// in an epoch. The stalls of conflicts are not part of it: the recording side knows them itself.
+    /// Recent speed of a processor. The recording side predicts from it how many instructions the processor
+    /// executes in an epoch. Stalls by conflicts are not included: the recording side expects them by itself.
     struct Pace {
-        // Of recent epochs, older ones count less:
+        // Sums over recent epochs, in which older epochs count less:
         std::uint64_t busy = 0;          ///< 1/256 cycle
         std::uint64_t instructions = 0;  ///< 1/256 instruction
-        /// 1/256 cycle after the clock at which the processor begins the next epoch. A processor that runs on
-        /// may begin before the clock. One that fell asleep after the end of its epoch cannot wake before
-        /// this time.
+        /// Time at which the processor begins the next epoch, relative to the clock, in 1/256 cycle. Negative
+        /// if the processor is awake and begins before the clock. A processor that fell asleep after the end
+        /// of its epoch cannot wake before this time.
         std::int64_t lead = 0;
         /// 1/256 cycle per instruction; 0: unknown.
         std::uint64_t cpi() const { return instructions != 0 ? busy * kUnit / instructions : 0; }
@@ -71,10 +71,10 @@ public:
     };
     Clock clock() const { return {cycles_, idle_ns_, paces_, base_}; }
     void set_clock(const Clock& clock);
-    /// The same as words for a checkpoint.
+    /// The state of the clock as words, for a checkpoint.
     std::vector<std::uint64_t> state() const;
-    /// Restores them from the first words, and returns the words that follow. Throws Error if there are too
-    /// few.
+    /// Restores the state from the first words, and returns the remaining words. Throws Error if there are
+    /// too few.
     std::span<const std::uint64_t> set_state(std::span<const std::uint64_t> words);
 
 private:
@@ -84,26 +84,25 @@ private:
         const Event* end = nullptr;
         std::int64_t clock = 0;  ///< at its last event
         std::int64_t start = 0;  ///< where it began
-        std::int64_t idle = 0;   ///< of that, before it woke and while it waited
+        std::int64_t idle = 0;   ///< part of the clock in which it slept or waited for an interrupt
         std::int64_t turn = 0;   ///< time up to which it has played its stream
         std::uint64_t tail = 0;
         std::uint64_t instructions = 0;  ///< played
         unsigned core = 0;
-        std::int64_t conflicts = 0;  ///< of the clock: stalls by conflicts, and waits at edges
-        /// How far the clock is behind the other processors because their time slices came earlier
-        /// (wait_in_order).
+        std::int64_t conflicts = 0;  ///< part of the clock: stalls by conflicts, and waits at edges
+        /// The waits that were too long to be charged (TimeRules::keeps_behind).
         std::int64_t behind = 0;
-        /// Up to then it has polled in vain, as far as that is counted.
+        /// Time up to which its polls in vain are already counted (note_wait_error).
         std::int64_t in_vain = std::numeric_limits<std::int64_t>::min();
         Event waits_at;  ///< the event at which it is blocked; pass: not blocked
         bool done = false;
         bool blocked() const { return waits_at.op != Op::pass; }
         void block(const Event& event) { waits_at = event; }
         void unblock() { waits_at = Event::pass(); }
-        // Where threads share their core's issue slots:
+        // Used only if threads share their core's issue slots:
         bool runs_on = false;
         Context of_tail;
-        std::int64_t quiet_begin = 0;  ///< of its last period of stalling or sleeping
+        std::int64_t quiet_begin = 0;  ///< beginning of its last stall or sleep
         std::int64_t quiet_end = 0;
 
         void quiet(std::int64_t from, std::int64_t to) {
@@ -116,7 +115,7 @@ private:
             return awake && (moment < quiet_begin || moment >= quiet_end);
         }
     };
-    /// What a turn needs of the core on which it runs.
+    /// The core on which a turn runs, copied so that it can stay in registers.
     struct Core {
         unsigned number;
         Hierarchy::L1s l1s;
@@ -137,7 +136,8 @@ private:
     std::int64_t play_access(Cursor& cursor, const Core& core, const Event& event, std::int64_t when);
     template <bool kShared>
     std::uint64_t play_tail(unsigned processor, std::int64_t until);
-    // One for each other kind of event, at the cursor's clock. False: the turn ends after this event.
+    // One function for each kind of event that is not an access. They return false if the turn ends after the
+    // event.
     bool play_other(unsigned processor, const Event& event);
     bool play_edge(Cursor& cursor, const Event& event);
     bool play_signal(Cursor& cursor, const Event& event);
@@ -159,8 +159,9 @@ private:
 
     Hierarchy& hierarchy_;
     std::vector<Observer*> observers_;
-    std::int64_t cpi_;                 ///< 1/256 cycle per instruction
-    std::int64_t shared_cpi_;          ///< the same while the core's other thread issues too
+    std::int64_t cpi_;  ///< 1/256 cycle per instruction
+    /// 1/256 cycle per instruction while the core's other thread issues too.
+    std::int64_t shared_cpi_;
     std::int64_t quantum_;             ///< 1/256 cycle
     std::uint64_t remembered_epochs_;  ///< see Pace
     TimeRules rules_;
@@ -174,10 +175,10 @@ private:
     std::vector<std::int64_t> part_;
     std::vector<Cursor> cursors_;  ///< by processor
     ClockQueue clock_queue_;
-    std::vector<std::int64_t> sent_;  ///< when each interrupt was sent; negative: not sent yet
+    std::vector<std::int64_t> sent_;  ///< time at which each interrupt was sent, or kNotSent
     /// By processor: when each of its awaited events was played.
     std::vector<std::vector<std::int64_t>> awaited_;
-    /// The same of the epoch before, in time since this epoch began.
+    /// The same for the epoch before, relative to the beginning of this epoch.
     std::vector<std::vector<std::int64_t>> awaited_before_;
 };
 

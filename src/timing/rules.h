@@ -11,17 +11,17 @@
 
 namespace s80::model {
 
-/// Times are in this fraction of a cycle.
+/// The length of a cycle: all times are in 1/256 cycle.
 inline constexpr std::int64_t kCycle = 256;
 
-/// What a processor waits at an ordering edge.
+/// The wait of a processor at an ordering edge.
 struct EdgeWait {
-    bool stalls = false;      ///< the wait is charged, even if it is shorter than what is counted
-    std::int64_t stall = 0;   ///< what is charged
+    bool stalls = false;      ///< the wait is charged; `stall` may be 0, because it is rounded down
+    std::int64_t stall = 0;   ///< the charged part of the wait
     std::int64_t behind = 0;  ///< see TimeRules::keeps_behind
 };
 
-/// Both sides make one object from the machine. Where they differ today, a member says so.
+/// The rules as one side applies them. The members below `What differs` state where the two sides differ.
 struct TimeRules {
     static constexpr std::int64_t kUnbounded = std::numeric_limits<std::int64_t>::max() / 4;
 
@@ -33,18 +33,19 @@ struct TimeRules {
     // What differs:
     /// Waits are charged in whole cycles, so that the counted stalls are the time that passes.
     bool whole_cycles = true;
-    /// A wait that is longer than the line's is not charged. Then the processor is so far behind the others,
-    /// and to the end of the epoch its times are compared with those of others as if it had waited.
+    /// After a wait that is too long to be charged, the processor is behind the others. Until the end of the
+    /// epoch its times are compared with those of others as if it had waited.
     bool keeps_behind = true;
-    /// Where all processors sleep at the end of an epoch, those count that slept from its beginning.
+    /// If all processors sleep at the end of an epoch, its length also depends on those that slept from its
+    /// beginning.
     bool counts_sleepers = true;
-    /// A wait is charged even if the stream has no edge for it, because the processor already comes after a
-    /// later event of the other one. That edge may be one at which only the order is kept.
+    /// A wait is charged even if the stream has no edge for it, because an earlier edge already waits for a
+    /// later event of the other processor. That earlier edge may be one that keeps only the order.
     bool charges_without_edge = false;
     /// A processor is at most so far ahead of the end of its epoch, and at most so far behind.
     std::int64_t longest_lead = kUnbounded;
 
-    /// Those of the timing merger.
+    /// The rules of the timing merger.
     static TimeRules of_merger(const Machine& machine) {
         TimeRules rules;
         rules.miss = machine.latency.cache;
@@ -53,7 +54,7 @@ struct TimeRules {
         rules.longest_lead = longest_lead_cycles(machine) * kCycle;
         return rules;
     }
-    /// Those of the recording side.
+    /// The rules of the recording side.
     static TimeRules of_recorder(const Machine& machine) {
         TimeRules rules = of_merger(machine);
         rules.whole_cycles = false;
@@ -69,16 +70,17 @@ struct TimeRules {
         return std::max(static_cast<std::int64_t>(machine.clock_hz / 1000), kEpochs * machine.epoch_cycles);
     }
 
-    /// Of a line to another processor, with its upgrade.
+    /// The time in which a line moves to another processor, with the upgrade.
     std::int64_t transfer() const { return (miss + upgrade) * kCycle; }
     /// The longest wait for a line: it moves to each processor once.
     std::int64_t longest_wait() const { return processors * transfer(); }
-    /// The cost of an access that conflicts. `misses`: the line is not here.
+    /// The stall of an access that conflicts. `misses`: the processor does not have the line.
     std::int64_t conflict(bool misses) const { return (misses ? miss : upgrade) * kCycle; }
-    /// The wait at an edge of this kind, to an access that ended `time` after this one begins; not above 0:
-    /// before. A line moves at most once from each processor before it comes here. A longer wait is not the
-    /// line's: this processor executed its time slice after one that is later in simulated time. Unless it
-    /// polled, only the order is kept then.
+    /// The wait at an edge of this kind. `time`: from the beginning of this access to the end of the awaited
+    /// one; not above 0 if the awaited one ended before. A line moves at most once from each processor before
+    /// it comes to this one. If the time is longer, the processor would not have waited for the line: QEMU
+    /// executed its time slice after one that is later in simulated time. Then only the order is kept, unless
+    /// the processor polled.
     EdgeWait wait(Wait kind, std::int64_t time) const {
         if (time <= 0 || kind == Wait::nothing || kind == Wait::polls) {
             return {};
@@ -88,8 +90,9 @@ struct TimeRules {
         }
         return {true, whole_cycles ? time / kCycle * kCycle : time, 0};
     }
-    /// The time after the clock at which a processor begins the next epoch. `end`: its time at the end of an
-    /// epoch of this length. One that fell asleep cannot wake before. `awake`: at the end.
+    /// The time at which a processor begins the next epoch, relative to the beginning of that epoch. `end`:
+    /// its time at the end of an epoch of this length. `awake`: at that end. A sleeping processor cannot wake
+    /// before it fell asleep.
     std::int64_t lead(std::int64_t end, std::int64_t length, bool awake) const {
         return std::max(end - length, awake ? -longest_lead : 0);
     }
@@ -111,8 +114,9 @@ public:
             ++awake_;
         }
     }
-    /// In a replay on another machine processors need more than others time after time: at the bound of the
-    /// lead, the clock waits for the last one, and the others are taken to have waited.
+    /// The length. In a replay on another machine, one processor may need longer than the others in every
+    /// epoch. When its lead reaches the bound, the epoch is as long as this processor needs, as if the others
+    /// had waited.
     std::int64_t value() const {
         const std::int64_t mean = awake_ != 0 ? sum_ / awake_ : last_;
         return std::max({mean, last_ - rules_.longest_lead, std::int64_t{0}});

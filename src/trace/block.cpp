@@ -12,7 +12,8 @@ static_assert(std::endian::native == std::endian::little, "captures are little-e
 
 namespace {
 
-/// The fastest level: the columns are what makes a capture small, and the merger's thread has little time.
+/// The fastest level. The columns already make a capture small, and compression takes time of the merger's
+/// thread.
 constexpr int kLevel = 1;
 
 std::uint64_t add(std::uint64_t sum, const void* data, std::size_t n) {

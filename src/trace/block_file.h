@@ -24,7 +24,7 @@ public:
     /// Reads the next block; false for the end record. `epoch`: number of the epoch, for messages.
     bool read(std::uint64_t epoch);
 
-    /// Of the block that was read last:
+    /// The header of the block that was read last.
     const BlockHeader& header() const { return header_; }
     /// kPadding more bytes may be read.
     std::span<const std::uint8_t> contents() const { return contents_; }

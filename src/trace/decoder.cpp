@@ -13,7 +13,7 @@ using model::Op;
 
 namespace {
 
-/// Events between two looks at whether the columns of lines have ended.
+/// The ends of the columns of lines are checked once in so many events.
 constexpr std::size_t kChunk = 64;
 static_assert(kChunk * sizeof(std::uint32_t) <= Decoder::kPadding);
 
@@ -45,11 +45,11 @@ constexpr std::array<StepInfo, 256> kSteps = [] {
     return all;
 }();
 
-// An event is put together in a register.
+// Events are composed in a register, so the layout of Event must be this one.
 static_assert(offsetof(Event, line) == 0 && offsetof(Event, context) == 7);
 constexpr unsigned kAwaitedBit = 47;
 
-/// An event that is no access, or none at all.
+/// Checks an event that is not an access. Throws Malformed if it is not valid.
 void check_other(std::uint8_t byte, model::Line line, std::uint32_t signals, std::size_t processors) {
     const Step step{byte};
     const auto op = static_cast<Op>(step.op());
@@ -131,7 +131,7 @@ void Decoder::take(model::Epoch& epoch) {
     take_counts(epoch);
 }
 
-/// One bit for each processor of the machine, in whole words.
+/// Reads a set of processors: one bit for each processor of the machine, in whole words.
 model::CoreSet Decoder::take_set(Cursor& in) const {
     model::CoreSet set;
     for (unsigned i = 0; i < model::CoreSet::words_for(static_cast<unsigned>(lasts_.size())); ++i) {
@@ -140,7 +140,8 @@ model::CoreSet Decoder::take_set(Cursor& in) const {
     return set;
 }
 
-/// Edges in a file of a small machine have fewer bits for the processor than this program's edges.
+/// Converts the ordering edges: in a file of a small machine, they have fewer bits for the processor than in
+/// this program.
 void Decoder::widen_edges(model::Stream& stream) const {
     const unsigned bits = model::file_core_bits(lasts_.size());
     if (bits == model::kCoreBits) {
@@ -177,8 +178,8 @@ void Decoder::take_stream(model::Stream& stream, Lasts& lasts, std::uint32_t sig
     Cursor& code = column(Column::code);
     Cursor& data = column(Column::data);
     Cursor& edges = column(Column::edges);
-    // An event moves on in one of three columns. Which one cannot be predicted, so it is an index and no
-    // branch.
+    // The line of each event is in one of three columns. An index selects the column, not a branch, because
+    // the column cannot be predicted.
     std::array<const std::uint8_t*, 3> at{data.position(), code.position(), edges.position()};
     std::array<model::Line, 3> last{lasts.data, lasts.code, lasts.edge};
     std::uint16_t context = static_cast<std::uint16_t>(lasts.context << 8);
@@ -235,7 +236,7 @@ void Decoder::take_ways(model::Stream& stream) {
     }
 }
 
-/// As the highest byte of 16.
+/// The context, as the high byte of 16 bits.
 std::uint16_t Decoder::take_context() {
     const auto context = column(Column::contexts).take<std::uint8_t>();
     if (context >= model::kContexts) {

@@ -13,7 +13,7 @@ using model::Op;
 
 namespace {
 
-/// Room for n more bytes; the place where they begin.
+/// Makes room for n more bytes, and returns their address.
 std::uint8_t* extend(Bytes& column, std::size_t n) {
     const std::size_t at = column.size();
     column.resize(at + n);
@@ -167,7 +167,7 @@ void Encoder::add_deltas(const model::Stream& stream) {
     }
 }
 
-/// Nobody looks at the counts before the next mark: until then they are added up.
+/// Adds up the counts until the next mark, because they are not needed before.
 void Encoder::collect(const model::Epoch& epoch) {
     if (!epoch.counted) {
         return;

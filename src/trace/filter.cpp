@@ -78,7 +78,8 @@ unsigned L1Filter::access(unsigned core, Line line, Kind kind) {
     return kind == Kind::store ? store(core, line, way) : read(core, line, kind == Kind::ifetch, way);
 }
 
-// Of the two below: `way` is where the line is in the L1, but must be asked for; or kAbsent.
+// In the two functions below, `way` is the way that holds the line although the access must be passed, or
+// kAbsent.
 
 unsigned L1Filter::store(unsigned core, Line line, unsigned way) {
     code_.others(core, line, [&](std::size_t set, unsigned copy) { code_.drop(set, copy); });

@@ -32,7 +32,8 @@ public:
     const model::Epoch& epoch() const { return epoch_; }
 
 private:
-    /// Played accesses are processed some hundred events later, when the host has prefetched the sets.
+    /// An access that was played. The filter processes it some hundred events later, when the host has
+    /// prefetched the sets.
     struct Seen {
         model::Event event;
         std::uint8_t processor;
@@ -53,10 +54,10 @@ private:
     std::vector<model::CoreNumber> storers_;  ///< by line, up to the highest one asked for
     std::vector<std::uint8_t> core_;          ///< by processor
     std::vector<Seen> seen_;
-    std::size_t waiting_ = 0;            ///< of seen_
+    std::size_t waiting_ = 0;            ///< number of accesses in seen_
     std::vector<std::uint64_t> passed_;  ///< by processor: instructions since its last passed event
     model::Epoch epoch_;
-    bool ended_ = true;  ///< whether epoch_ is the epoch played last
+    bool ended_ = true;  ///< whether the epoch has ended, so that epoch_ is complete
 };
 
 }  // namespace s80::trace

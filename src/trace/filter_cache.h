@@ -23,7 +23,7 @@ public:
           lines_(static_cast<std::size_t>(mask_ + 1) * cores * ways_, model::kNoLine),
           sets_(static_cast<std::size_t>(mask_ + 1) * cores, Set{initial(), 0, 0}) {}
 
-    /// One core's ways for a line.
+    /// Index of the set of the line in one core's cache.
     std::size_t set(unsigned core, model::Line line) const {
         return static_cast<std::size_t>(line & mask_) * cores_ + core;
     }
@@ -38,7 +38,7 @@ public:
     /// predicted.
     unsigned find(std::size_t set, model::Line line) const {
         const model::Line* const ways = &lines_[set * ways_];
-        if (ways_ == 2) {  // as usual
+        if (ways_ == 2) {  // the usual case
             const auto second = static_cast<unsigned>(ways[1] == line);
             return second - static_cast<unsigned>((ways[0] != line) & (second == 0));
         }
@@ -121,9 +121,10 @@ private:
     unsigned ways_;
     unsigned cores_;
     model::Line mask_;
-    std::vector<model::Replacement> replacement_;  ///< by core: `random` has its own state
-    std::vector<model::Line> lines_;               ///< by set, core and way
-    std::vector<Set> sets_;                        ///< by set and core
+    /// By core, because each core's cache has a state of policy `random`.
+    std::vector<model::Replacement> replacement_;
+    std::vector<model::Line> lines_;  ///< by set, core and way
+    std::vector<Set> sets_;           ///< by set and core
 };
 
 }  // namespace s80::trace

@@ -26,7 +26,7 @@ bool ReadAhead::next(model::Epoch& epoch) {
         }
         return false;
     }
-    // The storage of the epoch before goes back into the ring.
+    // The storage of the epoch before returns to the ring.
     std::swap(epoch, ring_[taken_++ % kAhead]);
     lock.unlock();
     changed_.notify_all();
@@ -40,7 +40,7 @@ void ReadAhead::run() {
         if (stop_) {
             return;
         }
-        model::Epoch& next = ring_[read_ % kAhead];  // nobody else's until read_ says so
+        model::Epoch& next = ring_[read_ % kAhead];  // the other thread does not use it before read_ grows
         lock.unlock();
         bool more = false;
         std::exception_ptr failure;

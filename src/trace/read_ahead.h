@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Reads a capture on its own thread, some epochs ahead of the timing merger: reading takes a third of the
-// time of a full capture's replay. It brings nothing if every core of the host has its own replay.
+// time of a full capture's replay. Reading ahead has no benefit if every core of the host runs a replay of
+// its own.
 #pragma once
 #include <condition_variable>
 #include <cstddef>
@@ -22,11 +23,12 @@ public:
     ReadAhead(const ReadAhead&) = delete;
     ReadAhead& operator=(const ReadAhead&) = delete;
 
-    /// As Reader::next. An exception of the reader is thrown here, after the epochs before it.
+    /// Like Reader::next. Throws an exception of the reader after it has returned the epochs before the
+    /// error.
     bool next(model::Epoch& epoch);
 
 private:
-    /// Enough that neither side waits for a single long epoch.
+    /// So many epochs that one long epoch makes neither side wait.
     static constexpr std::size_t kAhead = 16;
 
     void run();

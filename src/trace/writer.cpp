@@ -9,8 +9,7 @@ namespace s80::trace {
 
 namespace {
 
-/// A block is written when its epochs take this much: zstd's tables and the predictor are worth their cost
-/// then.
+/// A block is written when its epochs take so many bytes. Smaller blocks compress worse.
 constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
 
 Bytes head(const Header& header) {

@@ -106,7 +106,7 @@ std::string difference(unsigned cores, const Hierarchy& wanted, const Hierarchy&
             }
         }
     }
-    // The dummy lines lie above the lines of `wanted`.
+    // `made` also has dummy lines. They lie above the lines of `wanted`, and are left out.
     auto after = made.home().remembered();
     std::erase_if(after, [&](Line line) { return line >= wanted.lines(); });
     if (after != wanted.home().remembered()) {

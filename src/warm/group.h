@@ -20,7 +20,8 @@ public:
     unsigned sets_l1i = 0, sets_l1d = 0, sets_l2 = 0;
     unsigned ways_l1i = 0, ways_l1d = 0;
     unsigned groups = 0;
-    /// Groups in work at the same time, and sets of the spare cores' caches.
+    /// Number of groups that are rebuilt at the same time, which is the number of sets of the spare cores'
+    /// caches.
     unsigned vcpus = 0;
 
     /// A dummy line of an L1's set: it pushes other lines of the set to the L2. number: below the ways.
@@ -29,9 +30,9 @@ public:
     model::Line flusher(unsigned group, unsigned number) const {
         return base_ + (ways_ + number) * stride_ + group;
     }
-    /// Three lines of one set of a spare core: each access in turn misses.
+    /// One of three lines of one direct-mapped set of a spare core: if accessed in turn, each access misses.
     model::Line pacer(unsigned number) const { return base_ + (ways_ + 2) * stride_ + number % 3 * vcpus; }
-    /// A line of another set of the same spare core.
+    /// A line of another set of the spare core than pacer(). Its accesses hit, except the first one.
     model::Line bystander() const { return pacer(2) + 1; }
     /// The lines that a hierarchy with the dummy lines needs.
     std::size_t lines() const { return std::size_t{bystander()} + 1; }
@@ -46,7 +47,7 @@ private:
 struct Names {
     explicit Names(const model::Protocol& protocol);
     model::State mm, d, o, oc, s;
-    /// Owner of a block that other cores have read.
+    /// Whether the state is that of an owner whose block other cores have read.
     bool shareable(model::State state) const { return state == o || state == oc; }
 };
 

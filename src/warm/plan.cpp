@@ -94,8 +94,8 @@ void Planner::find_early() {
             early_.insert(line);
         }
     }
-    // Only a store makes MM, and stores use the L1D. The line passes through the L2 to the L1I, or it must
-    // not depend on a free way of the L1D later.
+    // Only a store leads to the state MM, and stores use the L1D. A line that the L1I shall hold then passes
+    // through the L2. The others are acquired now, so that they do not need a free way of the L1D later.
     for (const auto& [line, owner] : group_->owners) {
         if (owner.copy.state == names_.mm && owner.place == Place::l1i) {
             early_.insert(line);
@@ -159,7 +159,7 @@ void Planner::bring_early(unsigned core) {
             }
         }
     };
-    each(Place::l1i, [&](const Copy& copy) {  // while the L2 is empty
+    each(Place::l1i, [&](const Copy& copy) {  // now, while the L2 is empty
         if (copy.state == names_.mm) {
             acquire(core, copy, Place::l1d);
             enter(core, copy.line, Place::l1i);

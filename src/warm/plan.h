@@ -7,9 +7,8 @@
 // stage pushes a line out of an L2, because a set gets only the lines that it shall hold in the end.
 // 1. The writer and the reader leave lines for which memory assumes sharers.
 // 2. Owners that other cores read early are brought in early.
-// 3. The lines of the L2s pass through an L1, the oldest line of each set first, core by core. A line that
-// the
-//    core holds already is touched, which moves it to its place in the order.
+// 3. The lines of the L2s pass through an L1, core by core, the oldest line of each set first. A line that
+//    the core already holds is touched, which moves it to its place in the order of replacement.
 // 4. The lines of the L1s follow. Dummy lines push the last lines of stage 3 to the L2. A store of the writer
 //    removes the dummy lines.
 #pragma once

@@ -55,8 +55,9 @@ public:
                 pause(out);
             }
         }
-        // Nothing is under way when the last access ends: hits follow the last miss. They alternate between
-        // two lines, because Ruby answers consecutive accesses of a core to one line in no time.
+        // Ends the trace with hits, so that no transaction is under way when the last access ends. The hits
+        // alternate between two lines, because Ruby answers consecutive accesses of a core to the same line
+        // in no time.
         pause(out);
         const Line hits[] = {layout_.pacer(number_ - 1), layout_.bystander()};
         put(out, {layout_.bystander(), pacer(), model::Kind::load, pause_});
@@ -90,8 +91,8 @@ private:
     unsigned number_ = 0;
 };
 
-/// Device reads leave copies in S whose owner is gone without a trace in memory. No access of a core leads
-/// there.
+/// A read of a device may leave copies in S without an owner, although memory does not assume sharers.
+/// Accesses of cores cannot produce this state, so the function lets memory assume sharers of these lines.
 std::uint64_t assume_missing_sharers(const Group& group, Hierarchy& state, std::vector<Line>& assumed) {
     std::vector<Line> missing;
     for (const auto& [line, copies] : group.sharers) {

@@ -40,7 +40,8 @@ struct Lru {
         if ((order & 15) == way) {
             return;
         }
-        // Where in the list it stands: of `differs` the lowest digit that is zero, found without a loop.
+        // The position of the way in the list: the lowest digit of `differs` that is zero, found without a
+        // loop.
         constexpr std::uint64_t kOnes = 0x1111'1111'1111'1111U;
         const std::uint64_t differs = order ^ way * kOnes;
         const auto at =
@@ -54,7 +55,7 @@ struct Lru {
         return way_by_recency(set, ways, ways - 1);
     }
 
-    /// The way that `newer` other ways were used after.
+    /// The way after whose last use exactly `newer` other ways were used.
     static unsigned way_by_recency(const std::byte* set, unsigned ways, unsigned newer) {
         return ways > kDigits ? static_cast<unsigned>(set[newer])
                               : static_cast<unsigned>(load_state(set, bits(ways)) >> (4 * newer)) & 15;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Evicts any way.
+// Evicts a random way.
 #pragma once
 #include "cache/replacement/set_state.h"
 

@@ -18,7 +18,8 @@ BusHome::BusHome(const HomeParts& parts)
     }
 }
 
-/// Blocks that the access before evicted are written back now, before the requests of this access.
+/// Tells the interconnect the time of this access, once. The interconnect then writes back the blocks that
+/// the access before evicted, before this access makes requests.
 void BusHome::take_note_of_time() {
     if (moved_on_) {
         moved_on_ = false;

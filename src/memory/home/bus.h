@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A snooping bus with memory behind it. Of a protocol's [home] it plays as much as one flag a line can
-// remember: that sharers may remain (`Protocol::leaves_shared`).
+// A snooping bus with memory behind it. It remembers one flag for each line: that sharers may remain
+// (`Protocol::leaves_shared`). A [home] that needs more does not fit on a bus.
 #pragma once
 #include "memory/home/home.h"
 #include "memory/home/interconnect.h"

@@ -57,7 +57,8 @@ DirectoryHome::DirectoryHome(const HomeParts& parts)
     check(parts.machine, parts.protocol);
 }
 
-/// Blocks that the access before evicted are written back now, before the requests of this access.
+/// Tells the interconnect the time of this access, once. The interconnect then writes back the blocks that
+/// the access before evicted, before this access makes requests.
 void DirectoryHome::take_note_of_time() {
     if (moved_on_) {
         moved_on_ = false;
@@ -187,7 +188,7 @@ void DirectoryHome::evicted(unsigned core, Line line, Block block) {
 }
 
 void DirectoryHome::settle() {
-    // A displacement writes to memory, but brings no further block in.
+    // fill_llc() may displace a line to memory, but adds nothing to waiting_.
     for (const Waiting& waiting : waiting_) {
         if (info(waiting.line).data && !llc_->find(waiting.line)) {
             fill_llc(waiting.line, waiting.process_class);
@@ -248,7 +249,7 @@ void DirectoryHome::enter(Line line, HomeState next) {
     }
 }
 
-/// `enter`, and the listener learns of it.
+/// Calls enter(), and tells the listener.
 void DirectoryHome::play(HomeEvent event, Line line, HomeState next, CoreNumber core) {
     const HomeState before = states_.state(line);
     enter(line, next);
@@ -279,7 +280,7 @@ void DirectoryHome::displace(Line line, ProcessClass process_class) {
     play(HomeEvent::displace, line, home.after(!parts_.sharers.cores(line).empty(), newer));
 }
 
-/// Sees to it that the line has an entry of the directory.
+/// Gives the line an entry of the directory. Recalls the line that has to leave.
 void DirectoryHome::track(Line line, ProcessClass process_class) {
     if (const Cache::Slot slot = entries_->find(line)) {
         entries_->touch(line, slot);
@@ -305,7 +306,7 @@ void DirectoryHome::track(Line line, ProcessClass process_class) {
     entries_->fill(line, slot);
 }
 
-/// All private copies go. Returns whether one of them wrote newer data back.
+/// Takes the line out of all private caches. Returns whether one of them wrote newer data back.
 bool DirectoryHome::recall(Line line, RecallCause cause, ProcessClass process_class) {
     bool newer = false;
     ++parts_.stats.recall(cause, process_class);
@@ -419,7 +420,7 @@ bool DirectoryHome::set_state(std::span<const std::uint64_t> words) {
     return tags_agree() && interconnect_.set_state(words);
 }
 
-/// Whether the tags hold the lines whose states say so.
+/// Whether the tags hold exactly the lines whose home states have data or copies.
 bool DirectoryHome::tags_agree() const {
     std::uint64_t with_data = 0;
     std::uint64_t tracked = 0;

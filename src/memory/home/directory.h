@@ -17,9 +17,8 @@ namespace s80::model {
 /// state allows copies. The order of the parts of a request:
 /// 1. A line that enters the directory gets an entry. The line that has to leave is recalled.
 /// 2. The cell of the request and the snoops give the supplier and the next home state.
-/// 3. A line that enters the LLC gets a way. The line that has to leave is displaced, and recalled if its
-/// cell
-///    says so.
+/// 3. A line that enters the LLC gets a way. The line that has to leave is displaced, and recalled if the
+///    cell of its displacement says so.
 /// A block that an L2 puts into the LLC gets its way when the access is over (`settle`): until then the
 /// requester holds lines that are in none of its caches, and they must not be recalled.
 class DirectoryHome final : public Home {
@@ -47,7 +46,7 @@ public:
 private:
     struct Waiting {
         Line line;
-        ProcessClass process_class;  ///< that the fill counts for
+        ProcessClass process_class;  ///< the fill is counted for this class
     };
 
     const HomeCell& cell(HomeEvent event, Line line) const;
@@ -70,9 +69,9 @@ private:
     std::optional<SlicedCache> entries_;  ///< of a bounded directory
     HomeStates states_;
     /// By cause and line: the cores whose last copy was recalled and that have not asked for the line again.
-    /// As large as two indices of sharers; pages of the host that no recall touches are never there.
+    /// The host provides memory only for pages that a recall touches.
     std::array<Sharers, kRecallCauses> recalled_;
-    std::vector<Waiting> waiting_;  ///< blocks that the LLC has taken and that have no way yet
+    std::vector<Waiting> waiting_;  ///< blocks that an L2 has put into the LLC and that have no way there yet
     Interconnect interconnect_;
 };
 

@@ -25,7 +25,8 @@ struct Reply {
     bool shared = false;  ///< another cache keeps a copy, or the home assumes so
     bool gives = false;   ///< the requester fills in the state `given`, not in the state of its own cell
     State given = 0;
-    /// Has it returned in memory: to pack it into a register, and to unpack it, takes longer.
+    /// Not trivial, so that functions return the struct in memory. To pack it into a register and to unpack
+    /// it takes longer.
     ~Reply() {}
 };
 
@@ -68,7 +69,7 @@ public:
     /// An epoch has ended. No later call has a time before `next`.
     virtual void epoch_ended(std::int64_t next) = 0;
 
-    /// Of a home that plays a protocol's [home]: the line's state there.
+    /// The home state of the line; nothing if the home does not play a protocol's [home].
     virtual std::optional<HomeState> home_state(Line) const { return {}; }
     /// Host prefetch of what a request for the line needs, beside the index of sharers. evicted: the line
     /// that will leave the requester, or kNoLine.
@@ -83,9 +84,9 @@ public:
     [[nodiscard]] virtual bool set_state(std::span<const std::uint64_t> words) { return words.empty(); }
 
 protected:
-    /// Passes the request to all other sharers, which change their copies. Fills in all of the outcome but
-    /// place and stall. Of several cores that would supply, the state that stands first in the table does,
-    /// then the lowest core. `written_back()` is called for each copy whose data leave the core.
+    /// Passes the request to all other sharers, which change their copies. Fills in the outcome, except place
+    /// and stall. If several cores could supply, the one whose state stands first in the table does; among
+    /// equal states, the lowest core. `written_back()` is called for each copy whose data leave the core.
     /// may_supply: false if the home supplies, whatever the copies would do.
     template <class Fn>
     Reply snoop(const Access& access, Bus bus, Outcome& outcome, Fn&& written_back, bool may_supply = true) {
@@ -117,7 +118,7 @@ protected:
 
     HomeParts parts_;
     std::int64_t now_ = 0;
-    bool moved_on_ = false;  ///< the time was set, and the home has not taken note of it
+    bool moved_on_ = false;  ///< the home has not used the time of now() yet
 
 private:
     void supplied(Reply& reply, Outcome& outcome, Bus bus, State state) const;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t kUnit = 256;
 
-/// Counts a request; hands its wait on.
+/// Counts a request of a resource, with its wait and its service time. Returns the wait.
 std::int64_t counted(Statistics& stats, Resource resource, std::int64_t wait, unsigned service) {
     ++stats.resource(Stat::queue_requests, resource);
     stats.resource(Stat::queue_busy_cycles, resource) += service;
@@ -52,7 +52,8 @@ void Interconnect::forget(std::int64_t before, Statistics& stats) {
     each_queue(*this, [&](Queue& queue) { queue.forget(before); });
 }
 
-/// bus, memory, banks; then of each queue how many busy times there are, and the begin and end of each.
+/// The words: service times of bus and memory, number of banks; then, for each queue, the number of busy
+/// intervals, and the begin and end of each.
 std::vector<std::uint64_t> Interconnect::state() const {
     std::vector<std::uint64_t> words;
     if (bus_.empty() && banks_.empty()) {

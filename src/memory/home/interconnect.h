@@ -34,7 +34,8 @@ public:
     /// A request that memory services uses the bus and then the line's bank. Returns the queueing delay in
     /// cycles.
     unsigned bus_and_memory(Statistics& stats, Line line);
-    /// What a writeback goes through: a last-level cache is behind the bus and before memory.
+    /// Which resources a writeback occupies. A last-level cache stands between the bus and memory, so a
+    /// writeback to it occupies only the bus, and one from it only memory.
     enum class Way : std::uint8_t { both, bus, memory };
     /// Writes an evicted block back: over the bus to memory, after the request that evicted it. Nothing waits
     /// for the writeback, but later requests may queue behind it. Reads and writes of devices are treated in

@@ -30,7 +30,9 @@ public:
         if (next != busy_.end() && next->begin <= when) {
             mine = *next++;
         }
-        // Up to the end of that busy time: those before it, and each of those behind it for a service.
+        // In the busy interval at `when`, this request waits for the earlier ones, and delays each later one
+        // by a service. Together these times are the rest of the interval. The loop adds the delays of later
+        // intervals.
         std::int64_t wait = mine.end - when;
         std::int64_t left = service_;
         for (; next != busy_.end() && next->begin - mine.end <= left; ++next) {
@@ -48,7 +50,7 @@ public:
         return wait;
     }
 
-    /// No later request has a time before this one.
+    /// Drops what is no longer needed: no later request has a time before `before`.
     void forget(std::int64_t before) {
         busy_.erase(busy_.begin(), std::ranges::lower_bound(busy_, before, {}, &Interval::end));
     }

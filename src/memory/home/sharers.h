@@ -13,7 +13,7 @@ namespace s80::model {
 
 class Sharers {
 public:
-    /// With more cores, a line cannot be marked.
+    /// The most cores with which a line can be marked.
     static constexpr unsigned kMostMarkedCores = kMaxCores - 1;
 
     /// `lines`: lines of guest-physical address space.
@@ -34,7 +34,7 @@ public:
     void mark(Line line) { sets_[line].add(kMark); }
     void unmark(Line line) { sets_[line].remove(kMark); }
 
-    /// No line has sharers, and none is marked.
+    /// Removes all sharers and all marks.
     void clear() { memory_.clear(); }
     void host_prefetch(Line line) const { model::host_prefetch(&sets_[line]); }
 

@@ -17,7 +17,8 @@ public:
     static constexpr const char* kName = kOrder == MoveOrder::gem5 ? "exclusive" : "exclusive-textbook";
     using PrivateCaches::PrivateCaches;
 
-    /// A line in the wrong L1 goes to the L2 first. Each move to the L2 may evict from it.
+    /// A line in the other L1 (L1I for data, L1D for code) first moves to the L2. Each move to the L2 may
+    /// evict a line there.
     void access(const Access& a, Cache::Slot slot, Home& home, Outcome& outcome) override {
         CoreCaches& mine = caches(a.core);
         Cache& l1 = mine.l1(a.kind);
@@ -59,7 +60,8 @@ public:
     }
 
 private:
-    /// Takes the line out of the cache that holds it. gem5: only the L2 can.
+    /// Takes the line out of the cache that holds it. Returns whether there was one. In gem5's order, only
+    /// the L2 can hold it here.
     bool take(const Access& a, Block& block) {
         CoreCaches& mine = caches(a.core);
         for (const Cache* cache : {&mine.l2, &mine.l1d, &mine.l1i}) {
@@ -75,7 +77,7 @@ private:
         return false;
     }
 
-    /// The slot of the L1 for the line, its old block in the L2.
+    /// The slot of the L1 for the line. The block that was there has moved to the L2.
     Cache::Slot room(const Access& a, Home& home) {
         Cache& l1 = caches(a.core).l1(a.kind);
         Cache::Slot slot = l1.slot(a.line, a.way);

@@ -35,9 +35,9 @@ public:
     }
 
 private:
-    /// Puts the line into the L1, or gives it permission. One core's own L1I and L1D stay coherent too: a
-    /// store drops the instruction copy, a fetch takes the store permission back, and a load gets it only
-    /// if the L1I has no copy.
+    /// Puts the line into the L1, or gives it permission. Keeps the L1I and the L1D of one core coherent: a
+    /// store drops the copy in the L1I, a fetch takes the permission to store from the L1D, and a load gets
+    /// that permission only if the L1I has no copy.
     [[gnu::always_inline]] void fill_l1(CoreCaches& mine, const Access& a, Block& block) {
         const bool fetch = a.kind == Kind::ifetch;
         const Cache::Slot other = fetch ? (block.was_in_l1d ? mine.l1d.find(a.line) : Cache::Slot{})

@@ -6,7 +6,7 @@
 
 namespace s80::model {
 
-/// Stands for a class of organisation where a value is needed.
+/// A value that stands for a class of organisation.
 template <class Caches>
 struct Organisation {
     static constexpr const char* kName = Caches::kName;

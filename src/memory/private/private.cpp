@@ -160,7 +160,8 @@ bool PrivateCaches::recall(unsigned core, Line line, RecallCause cause) {
     return cell.writeback;
 }
 
-/// As after a read of another core: the owner cannot know that the device keeps no copy.
+/// The copy ends in the state that it would have after a read of another core, because the owner does not
+/// know that the device keeps no copy.
 void PrivateCaches::clean(unsigned core, Line line) {
     const Held copy = held(core, line);
     Block& block = copy.cache->block(copy.slot);
@@ -207,7 +208,8 @@ void PrivateCaches::change(Block& block, State next) const {
     block.writable = parts_.protocol.writable(next);
 }
 
-/// After a change of a block in the L2: its copy in the L1D may be stored to no longer than it.
+/// After a change of a block in the L2: takes the permission to store from the copy in the L1D if the block
+/// has lost it.
 void PrivateCaches::protect_l1d(unsigned core, Line line, const Block& block) const {
     if (!block.writable && block.was_in_l1d) {
         const Cache& l1d = caches(core).l1d;
@@ -217,7 +219,7 @@ void PrivateCaches::protect_l1d(unsigned core, Line line, const Block& block) co
     }
 }
 
-/// Called before a block leaves its state: settles what became of a block that entered in E.
+/// Call it before a block leaves its state. If the block entered the core in E, counts how it left E.
 void PrivateCaches::leave_e(unsigned core, Block& block, Stat why) {
     if (block.entered_in_e) {
         const auto process_class = static_cast<ProcessClass>(block.process_class);

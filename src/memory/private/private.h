@@ -20,7 +20,7 @@ namespace s80::model {
 
 class Home;
 
-/// Learns which other lines of a core an access moves or evicts, and what the home does.
+/// Is told which lines an access moves or evicts, besides the accessed one, and what the home does.
 class MoveListener {
 public:
     virtual ~MoveListener() = default;
@@ -28,8 +28,8 @@ public:
     virtual void leaving(unsigned core, Line line) = 0;
     /// The home is about to recall the core's copy of the line.
     virtual void recalling(unsigned, Line) {}
-    /// The home has played a cell of the protocol's [home], after the recalls of that cell. core: the
-    /// requester or the giver, or kNobody.
+    /// The home has played a cell of the protocol's [home], after the recalls of that cell. core: the core
+    /// that made the request or gave up its copy, or kNobody.
     virtual void at_home(HomeEvent, Line, CoreNumber, HomeState, HomeState) {}
 };
 
@@ -39,7 +39,8 @@ struct Snooped {
     bool keeps = false;
     bool supplies = false;
     bool writes_back = false;
-    /// Has it returned in memory: to pack it into a register, and to unpack it, takes longer.
+    /// Not trivial, so that functions return the struct in memory. To pack it into a register and to unpack
+    /// it takes longer.
     ~Snooped() {}
 };
 
@@ -51,8 +52,8 @@ struct PrivateParts {
     std::vector<CoreCaches>& cores;
 };
 
-/// If several caches of a core hold a line, the L2's block has the state, and the blocks in the L1s know only
-/// whether stores need a request. An organisation sees to that.
+/// If several caches of a core hold a line, the block in the L2 has the state. The blocks in the L1s have
+/// only the permission to store. Each organisation must keep this rule.
 class PrivateCaches {
 public:
     explicit PrivateCaches(const PrivateParts& parts);
@@ -71,12 +72,12 @@ public:
     void prefetch(const Access& access, Home& home);
 
     // Called by the home. The core holds the line.
-    /// The copy sees the request of another core and changes its state, or goes.
+    /// Applies the request of another core to the copy: the copy changes its state or leaves the core.
     Snooped snoop(unsigned core, Line line, Bus bus);
-    /// The copy goes, for a write of a device or for a home without [home]. Returns whether its data were
-    /// newer than memory's.
+    /// Removes the copy, because a device writes the line, or because a home without a [home] recalls it.
+    /// Returns whether its data were newer than memory's.
     bool invalidate(unsigned core, Line line);
-    /// The home needs the room: the copy goes, as the protocol's row [remote.recall] says. Returns whether
+    /// Removes the copy, because the home needs room, by the protocol's row [remote.recall]. Returns whether
     /// its data leave the core.
     bool recall(unsigned core, Line line, RecallCause cause);
     /// A device reads the line. A copy with newer data than memory's is written back and stays, shared.
