@@ -155,7 +155,7 @@ def with_stores_that_lost(dump: str) -> str:
     stores, memory = f"{CACHES}.S.Store ", f"{CACHES.replace('L1Cache', 'Directory')}.E.GETX "
     (asked,) = (line for line in dump.splitlines() if line.startswith(stores))
     (answered,) = (line for line in dump.splitlines() if line.startswith(memory))
-    lost = sum(int(word) for word in asked.split()[2::4])
+    lost = sum(int(word) for word in asked.split()[2::2])
     return dump.replace(answered, f"{memory}{int(answered.split()[1]) + lost}").replace(
         asked, f"{asked}\n{asked.replace(stores, f'{CACHES}.OM.Invalidate ')}"
     )

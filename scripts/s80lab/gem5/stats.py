@@ -4,7 +4,8 @@
     for dump in read_dumps(path): dump.vector("...L1Cache_Controller.I.Load"), dump.scalar("simTicks")
 
 gem5 prints the elements of a vector in one row (`name | 2 40.00% 40.00% | ...`), a scalar as `name 5`, and the parts
-of any other statistic in a row each (`name::mean 45.5`). gem5 omits rows whose value is zero.
+of any other statistic in a row each (`name::mean 45.5`). Behind an element are its share and the sum of the shares,
+which recorded outputs leave out. gem5 omits rows whose value is zero.
 """
 
 from __future__ import annotations
@@ -109,14 +110,11 @@ def _translate(rows: Mapping[str, Row], renamed: Mapping[str, str]) -> Mapping[s
 
 
 def _take(line: str, rows: dict[str, Row], where: str) -> None:
-    words = line.split("#")[0].split("(Unspecified)")[0].split()
-    if len(words) < 2:
+    name, *words = line.split("#")[0].split("(Unspecified)")[0].split() or [""]
+    if not words:
         return
     try:
-        if words[1] == "|":
-            # Each column: the element, its share, the sum of the shares.
-            rows[words[0]] = tuple(float(words[at]) for at in range(2, len(words), 4))
-        else:
-            rows[words[0]] = (float(words[1]),)
+        columns = " ".join(words[1:]).split("|") if words[0] == "|" else [words[0]]
+        rows[name] = tuple(float(column.split()[0]) for column in columns if column.strip())
     except ValueError:
         raise UserError(f"{where}: the row `{line.strip()}` contains a value that is not a number") from None

@@ -13,9 +13,9 @@ import tempfile
 from pathlib import Path
 
 from tests.gem5.agree.cases import Case, cases
+from tests.gem5.record import RECORDED, trim_transitions
 
 from s80lab.gem5.agree import agree, categories, replay
-from s80lab.gem5.agree.categories import RECORDED
 
 
 def record(case: Case, gem5: Path) -> None:
@@ -24,7 +24,7 @@ def record(case: Case, gem5: Path) -> None:
     order = agree.timed(case.order(), made.machine, case.spacing)
     with tempfile.TemporaryDirectory(prefix="s80lab-") as folder:
         replayed = replay.replay(order, made.machine, gem5, Path(folder))
-    kept = categories.trim_transitions(replayed.stats, RECORDED)
+    kept = trim_transitions(replayed.stats, RECORDED)
     (case.folder / "stats.txt").write_text(kept, encoding="utf-8")
     about = case.about | {"facts": replayed.facts, "accesses": len(order)}
     (case.folder / "case.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")

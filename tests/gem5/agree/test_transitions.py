@@ -6,12 +6,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.gem5.record import RECORDED, trim_transitions
 
 from s80lab.base.errors import UserError
 from s80lab.gem5 import binary as gem5_binary
 from s80lab.gem5 import stats
 from s80lab.gem5.agree import agree, categories
-from s80lab.gem5.agree.categories import CATEGORIES, RECORDED, model_counts, ruby_counts
+from s80lab.gem5.agree.categories import CATEGORIES, model_counts, ruby_counts
 from s80lab.trace.order import Op, make
 
 PREFIX = "board.cache_hierarchy.ruby_system."
@@ -63,7 +64,7 @@ def test_row_names_of_another_release_become_those_of_the_table() -> None:
 
 def test_trimming_keeps_what_is_read() -> None:
     text = dump("simSeconds 0.1", LOAD, f"{PREFIX}L1Cache_Controller.I.Other_GETS::total 9", GETS)
-    kept = categories.trim_transitions(text, RECORDED)
+    kept = trim_transitions(text, RECORDED)
     assert "Other_GETS" not in kept and "simSeconds" not in kept
     assert categories.parse_transitions(kept, "x") == {"L1Cache_Controller.I.Load": 3, "Directory_Controller.E.GETS": 3}
 

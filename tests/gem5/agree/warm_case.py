@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from tests.gem5.agree import probe
+from tests.gem5.record import RECORDED, trim_transitions
 from tests.gem5.recorded import recording
 
-from s80lab.gem5.agree import agree, categories, replay, warm
+from s80lab.gem5.agree import agree, replay, warm
 from s80lab.gem5.agree.agree import ROW
-from s80lab.gem5.agree.categories import RECORDED
 from s80lab.gem5.check.traces import random_order
 from s80lab.gem5.stats import BEGIN, END
 from s80lab.trace import tool
@@ -72,7 +72,7 @@ def record(gem5: Path) -> None:
         messages = [row for row in loading.splitlines() if row in (BEGIN, END) or row.startswith(ROW)]
         for dump, kept in (
             ("loading.txt", "\n".join(messages) + "\n"),
-            ("following.txt", categories.trim_transitions(following, RECORDED)),
+            ("following.txt", trim_transitions(following, RECORDED)),
         ):
             (FOLDER / dump).write_text(kept, encoding="utf-8")
         _, different = probe.probe(begin(folder), made, gem5, folder, SETS)

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 from tests.gem5.check.recorded import recorded
+from tests.gem5.record import trim_transitions
 
 from s80lab.base.hashing import file_hash
 from s80lab.gem5.agree import categories
@@ -32,9 +33,8 @@ def record(gem5: Path, name: str) -> None:
     for facts in sorted(folder(file_hash(gem5)).glob("*/gem5/facts.json")):
         simulation = facts.parents[1].name
         stats = (facts.parent / "stats.txt").read_text(encoding="utf-8")
-        kept = categories.trim_transitions(stats, categories.parse_transitions(stats, simulation)).splitlines()
-        short = [line if line.startswith("-") else " ".join(line.split("#")[0].split()) for line in kept]
-        (target / f"{simulation}.txt").write_text("\n".join(short) + "\n", encoding="utf-8")
+        kept = trim_transitions(stats, categories.parse_transitions(stats, simulation))
+        (target / f"{simulation}.txt").write_text(kept, encoding="utf-8")
         shutil.copyfile(facts, target / f"{simulation}.json")
     print(f"{name}: {sentence(verdict)}")
 

@@ -8,12 +8,12 @@ src/replay/order_count.h. docs/background/agreement.md describes the categories.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 
 from s80lab.base.errors import UserError
-from s80lab.gem5.stats import BEGIN, END, NOTHING, dumps_of
+from s80lab.gem5.stats import NOTHING, dumps_of
 from s80lab.gem5.table import STALLED, STALLED_STORES
 
 # The model's states that are one state of Ruby's.
@@ -196,8 +196,6 @@ CATEGORIES: tuple[Category, ...] = (*_hits(), *_requests(), *_reads(), *_stores(
 # Events of a processor, and the states in which they are hits, misses, or tried again later.
 _PROCESSOR = ("Load", "Ifetch", "Store")
 _ACCOUNTED = {row for category in CATEGORIES if category.reaches for row in category.ruby}
-RECORDED = frozenset(row for category in CATEGORIES for row in category.ruby + category.ruby_less)
-"""The rows that the table uses. Recorded outputs keep these rows only."""
 
 
 def ruby_counts(rows: Mapping[str, int], accesses: int, where: str) -> dict[str, int]:
@@ -264,16 +262,3 @@ def parse_transitions(text: str, where: str, renamed: Mapping[str, str] = NOTHIN
                 "through MOESI_hammer: repeat the command"
             )
     return rows
-
-
-def trim_transitions(text: str, keys: Iterable[str]) -> str:
-    """The dump reduced to the rows of these keys. Recorded outputs are stored in this form."""
-    wanted = set(keys)
-    kept = []
-    for line in text[text.rindex(BEGIN) :].splitlines():
-        match = _NAME.match(line)
-        if line in (BEGIN, END) or (
-            match and f"{match[1]}.{match[2]}.{match[3]}" in wanted and match[4] in (None, "total")
-        ):
-            kept.append(line)
-    return "\n".join(kept) + "\n"
