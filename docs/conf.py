@@ -11,15 +11,18 @@ from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 
 from s80lab import __version__
+from s80lab.base import paths
 from s80lab.commands.line.app import app as commands
 from s80lab.commands.manual import markdown
-from s80lab.commands.pages import write_pages
+from s80lab.commands.pages import protocol_pages, write_pages
 from s80lab.report.figures.all import FIGURES
 from s80lab.results.reference import result_names, unpacked
 
 CONTENTS = Path(__file__).parent / "site" / "contents.md"
 # How documents name the page of a reference result: by the command that writes the page, or by its path.
 PAGE = re.compile(r"s80lab reference show (?P<result>\S+)|build/(?P<page>reference/\S+\.html)")
+# How documents name the page of a protocol.
+PROTOCOL = re.compile(r"s80lab protocol show (\S+)")
 
 project = html_title = "s80lab"
 release = __version__
@@ -31,10 +34,11 @@ include_patterns = [
     *(f"{folder}/README.md" for folder in ("captures", "checkpoints", "configs", "disk-images", "examples")),
     *(f"{folder}/README.md" for folder in ("scripts", "studies", "workloads")),
     *("results/README.md", "results/paper/README.md", "results/reference/*.md"),
-    *("results/reference/buildroot/*.md", "results/reference/gem5/**.md"),
+    *("results/reference/buildroot/*.md", "results/reference/gem5/**.md", "build/protocols/*.md"),
 ]
 # What is large and has no pages is not even looked through.
-exclude_patterns = [".git", "build", "captures/*/", "checkpoints/*/", "results/reports", "results/runs"]
+exclude_patterns = [".git", "captures/*/", "checkpoints/*/", "results/reports", "results/runs"]
+exclude_patterns += [f"build/{entry.name}" for entry in paths.BUILD.iterdir() if entry != protocol_pages()]
 
 # `--until` without its backticks is an option still, no dash.
 smartquotes = False
@@ -76,15 +80,24 @@ def unlink_folders(app: Sphinx, document: nodes.document) -> None:
                 link.replace_self(link.children)
 
 
+def published_page(app: Sphinx, text: str) -> str | None:
+    """The page on the site of the reference result or protocol that the text names, or None."""
+    if found := PROTOCOL.fullmatch(text):
+        page = f"build/protocols/{found[1]}"
+        return f"{page}.html" if page in app.env.found_docs else None
+    if found := PAGE.fullmatch(text):
+        page = found["page"] or f"reference/{found['result']}/report.html"
+        return page if (Path(app.outdir) / page).is_file() else None
+    return None
+
+
 def link_pages(app: Sphinx, document: nodes.document) -> None:
-    """A page of a reference result is not in git, but on the site: what names the page is a link there."""
-    here = posixpath.dirname(app.env.docname)
+    """A page of a reference result or of a protocol is not in git, but on the site: what names the page is a link
+    there."""
+    here = posixpath.dirname(app.env.docname) or "."
     for literal in list(document.findall(nodes.literal)):
-        if found := PAGE.fullmatch(literal.astext()):
-            page = found["page"] or f"reference/{found['result']}/report.html"
-            if (Path(app.outdir) / page).is_file():
-                link = nodes.reference("", "", literal.deepcopy(), refuri=posixpath.relpath(page, here or "."))
-                literal.replace_self(link)
+        if page := published_page(app, literal.astext()):
+            literal.replace_self(nodes.reference("", "", literal.deepcopy(), refuri=posixpath.relpath(page, here)))
 
 
 def publish_pages(app: Sphinx) -> None:

@@ -20,6 +20,7 @@ from typer.main import get_command
 
 from s80lab.base import paths
 from s80lab.commands.line.app import app
+from s80lab.commands.pages import protocol_pages
 
 # What a browser fetches by itself; where a link leads is the reader's to choose.
 FETCHED = {"script", "link", "img", "source", "iframe", "embed", "object"}
@@ -115,11 +116,15 @@ def test_commands_page_lists_all_commands(site: Path, pages: dict[Path, Page]) -
 
 
 def test_diagrams_are_shown_and_lead_to_themselves_in_full(site: Path, pages: dict[Path, Page]) -> None:
-    for protocol in (paths.ROOT / "docs" / "reference" / "protocols").glob("*.svg"):
-        shown = set(
-            pages[site / "docs" / "reference" / "protocols" / f"{protocol.stem.removesuffix('-home')}.html"].references
-        )
-        assert {(tag, f"../../../_images/{protocol.name}") for tag in ("a", "img")} <= shown
+    diagrams = list(protocol_pages().glob("*.svg"))
+    assert len(diagrams) > 12
+    for diagram in diagrams:
+        page = pages[site / "build" / "protocols" / f"{diagram.stem.removesuffix('-home')}.html"]
+        assert {(tag, f"../../_images/{diagram.name}") for tag in ("a", "img")} <= set(page.references)
+
+
+def test_command_that_shows_a_protocol_leads_to_its_page(pages: dict[Path, Page], site: Path) -> None:
+    assert "../../build/protocols/mesi.html" in pages[site / "docs" / "reference" / "protocols.html"].own
 
 
 def test_pages_fetch_no_external_resources(site: Path, pages: dict[Path, Page]) -> None:

@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 from tests.protocol.tables import NAMES
 
+from s80lab.commands.pages import PROTOCOLS
 from s80lab.protocol.diagram import diagram, draw, home_diagram, mark
-from s80lab.protocol.docs import FOLDER, page
+from s80lab.protocol.docs import page
 from s80lab.protocol.murphi import murphi
 from s80lab.protocol.proof import Proof, ensure_proven, shipped_proofs
 from s80lab.protocol.table import find_protocol, load_protocol
+from s80lab.results.reference import unpacked_pack
 
 pytestmark = pytest.mark.usefixtures("proofs")
 
@@ -79,19 +81,25 @@ def test_model_is_independent_of_descriptions() -> None:
     assert murphi(protocol, 4) != murphi(protocol, 3)
 
 
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The packed pages and diagrams."""
+    return unpacked_pack(PROTOCOLS, tmp_path_factory.mktemp("protocols") / "pages")
+
+
 @pytest.mark.parametrize("name", NAMES)
-def test_protocol_page_agrees_with_the_table(name: str) -> None:
+def test_protocol_page_agrees_with_the_table(name: str, pages: Path) -> None:
     protocol = load_protocol(find_protocol(name))
-    assert (FOLDER / f"{name}.md").read_text() == page(protocol, proof_of(name)), "run `s80lab protocol docs`"
-    assert mark(diagram(protocol)) in (FOLDER / f"{name}.svg").read_text(), "run `s80lab protocol docs`"
+    assert (pages / f"{name}.md").read_text() == page(protocol, proof_of(name)), "run `s80lab protocol docs`"
+    assert mark(diagram(protocol)) in (pages / f"{name}.svg").read_text(), "run `s80lab protocol docs`"
     if protocol.home is not None:
-        assert mark(home_diagram(protocol)) in (FOLDER / f"{name}-home.svg").read_text(), "run `s80lab protocol docs`"
+        assert mark(home_diagram(protocol)) in (pages / f"{name}-home.svg").read_text(), "run `s80lab protocol docs`"
 
 
-def test_protocol_pages_exist_only_for_shipped_tables() -> None:
-    pages = {f"{name}.{kind}" for name in NAMES for kind in ("md", "svg")}
-    pages |= {f"{name}-home.svg" for name in NAMES if load_protocol(find_protocol(name)).home is not None}
-    assert {path.name for path in FOLDER.iterdir()} == pages
+def test_protocol_pages_exist_only_for_shipped_tables(pages: Path) -> None:
+    names = {f"{name}.{kind}" for name in NAMES for kind in ("md", "svg")}
+    names |= {f"{name}-home.svg" for name in NAMES if load_protocol(find_protocol(name)).home is not None}
+    assert {path.name for path in pages.iterdir() if path.suffix} == names
 
 
 @pytest.mark.parametrize("name", NAMES)

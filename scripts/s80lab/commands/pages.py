@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Writes the pages of the reference results into build/reference (`s80lab reference show`), and with them every
-generated page of docs and results/reference (`make pages`). No guest runs."""
+generated page of docs and results/reference (`make pages`). No guest runs.
+
+The pages of the protocols are in git as one pack, because their proofs and their diagrams need rumur and graphviz."""
 
 from __future__ import annotations
 
@@ -17,6 +19,7 @@ from s80lab.base.strict import short_path
 from s80lab.base.terminal import plain
 from s80lab.capture.error import TABLE
 from s80lab.commands import claims, metrics
+from s80lab.commands.line.traces import DocsArguments
 from s80lab.config import machine_page
 from s80lab.config.experiment import load_experiment
 from s80lab.config.grid import Grid
@@ -28,11 +31,13 @@ from s80lab.report.gem5_comparison import write_markdown as write_comparison
 from s80lab.report.reproduce import show_figure, write_page
 from s80lab.report.tables import table_from
 from s80lab.report.write import write_experiment_report
-from s80lab.results.reference import pages_folder, result_names, run_folders, unpacked
+from s80lab.results.reference import pages_folder, result_names, run_folders, unpacked, unpacked_pack, write_pack
 from s80lab.results.run_folder import REPORT, RunFolder
 
 UW, GEM5, PAPER = "uw", "gem5", "paper"
 """The results that have more than runs, or none: see results/README.md."""
+PROTOCOLS = paths.HOME / "docs" / "reference" / "protocols.tar.xz"
+"""The pages of the shipped protocols, with their state diagrams."""
 FRONT = paths.HOME / "docs" / "miss_source.svg"
 """The figure of the README, a copy of the figure in the report over `small`."""
 
@@ -99,8 +104,29 @@ def write_tracked() -> Iterator[Path]:
     yield metrics.write_page()
     write_file(machine_page.PAGE, machine_page.machine_page())
     yield machine_page.PAGE
-    yield from protocols.write_pages()
+    yield from write_protocols()
+
+
+def protocol_docs(args: DocsArguments) -> None:
+    """Write the pages and state diagrams of all protocols into build/protocols, and pack them."""
+    for file in write_protocols():
+        print(plain(shown(file)))
+
+
+def write_protocols() -> Iterator[Path]:
+    """Prove each known protocol; write its page into build/protocols, and the pack and the record of proofs that are in
+    git; yield the path of each."""
+    with TemporaryDirectory() as place:
+        names = [page.name for page in protocols.write_pages(Path(place))]
+        write_pack(Path(place), PROTOCOLS)
+    yield from (protocol_pages() / name for name in names)
+    yield PROTOCOLS
     yield protocols.write_record()
+
+
+def protocol_pages() -> Path:
+    """The folder with the pages of the shipped protocols and their state diagrams."""
+    return unpacked_pack(PROTOCOLS, paths.BUILD / "protocols")
 
 
 if __name__ == "__main__":

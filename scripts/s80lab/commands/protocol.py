@@ -13,11 +13,10 @@ from s80lab.base.errors import UserError
 from s80lab.base.files import write_file
 from s80lab.base.progress import Board
 from s80lab.base.strict import short_path
-from s80lab.base.terminal import plain
-from s80lab.commands.line.traces import CheckArguments, DocsArguments, ListProtocolsArguments, ShowArguments
+from s80lab.commands.line.traces import CheckArguments, ListProtocolsArguments, ShowArguments
 from s80lab.commands.output import print_json, sayer
 from s80lab.protocol.diagram import write_svg
-from s80lab.protocol.docs import known, write_pages, write_record
+from s80lab.protocol.docs import known
 from s80lab.protocol.proof import Proof, Verdict, list_record, protocol_record, prove_all, proven, verdict_record
 from s80lab.protocol.show import print_invariants, print_list, print_protocol, print_verdict
 from s80lab.protocol.table import Protocol, find_protocol, load_protocol
@@ -113,9 +112,3 @@ def _write_counterexample(
         source_ = source.load_text(html, played, source.Wanted())
         write_file(html, step_page.page(step.lesson(source_, verdict.protocol.name)))
         say(f"page: {html}")
-
-
-def docs(args: DocsArguments) -> None:
-    """Regenerate the pages and state diagrams in docs/reference/protocols from the protocol tables."""
-    for file in (*write_pages(), write_record()):
-        print(plain(short_path(file)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A protocol's table as short texts, for the terminal and for the pages in docs/reference/protocols, and the output of
+"""A protocol's table as short texts, for the terminal and for the pages in build/protocols, and the output of
 `s80lab protocol list | show | check`."""
 
 from __future__ import annotations

@@ -165,10 +165,10 @@ class NewArguments:
     name: Name
 
 
-@SECTION.command("protocol docs", "protocol:docs", "s80lab protocol docs", "make pages", hidden=True)
+@SECTION.command("protocol docs", "pages:protocol_docs", "s80lab protocol docs", "make pages", hidden=True)
 @dataclass(frozen=True)
 class DocsArguments:
-    """Regenerate docs/reference/protocols from the tables."""
+    """Regenerate the pages in build/protocols from the tables."""
 
 
 SECTION.group("trace", "Step through traces of your own, and convert traces.")
