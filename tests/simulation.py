@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A small random machine that writes snapshots.jsonl, so that the identities hold for a reason.
+"""A small random machine that writes snapshots.jsonl, so that the conservation checks hold for a reason.
 
 Four cores with a fully associative L2 of 48 lines each (LRU, MOESI) and one L1 of 8 lines run random
 instructions over private and shared lines. It knows nothing of the real model: it is the other side.

@@ -241,7 +241,7 @@ def test_documented_queries_all_have_expected_values() -> None:
 
 @pytest.mark.parametrize("sql", EXPECTED)
 def test_documented_query_returns_the_values_of_the_runs(sql: str, folder: Path, stored: list[Stored]) -> None:
-    columns, rows = select(folder.parent / "s80lab.sqlite", sql)
+    columns, rows, *_ = select(folder.parent / "s80lab.sqlite", sql)
     found = [tuple(cell for column, cell in zip(columns, row, strict=True) if column != "design") for row in rows]
     expected = EXPECTED[sql](stored)
     assert len(found) > 0 and len(found) == len(expected)

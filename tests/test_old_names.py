@@ -34,6 +34,7 @@ OLD_NAMES = {
     r"commands[./]parts\b": "",
     r"(?:^|[\w>*&] )(?:said|told|of|at|shown)\([\w: <>&*,\[\]]*\)(?: const)? (?:\{|=)": "src/",
     r"\bEdge::of\b": "",
+    r"\bIdentityBroken\b|\b(?:HOME_)?IDENTITIES\b|\bclass Identity\b": "",
 }
 """Pattern of an old name, with the folder in which it means what was renamed."""
 

@@ -110,7 +110,7 @@ def test_claim_numbers_equal_database_means(folders: list[Path], tmp_path: Path)
         for group, numbers in zip(groups, finding.numbers, strict=True):
             for name, estimate in numbers.items():
                 sql = "SELECT value FROM metric JOIN run ON run.id = metric.run WHERE workload = '{}' AND name = '{}'"
-                _, rows = select(database, sql.format(group.workload, name))
+                _, rows, *_ = select(database, sql.format(group.workload, name))
                 if estimate is None:
                     assert not finding.claim.about(group.workload)
                     continue

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.results.lines import Line, change_from
 
-from s80lab.results.conservation import IDENTITIES, IdentityBroken, check_run
+from s80lab.results.conservation import CONSERVATION_CHECKS, ConservationError, check_run
 from s80lab.results.run_folder import RunFolder
 
 CHECKED = [
@@ -57,7 +57,7 @@ def count_instruction(line: Line) -> None:
 
 def test_consistent_run_passes_all_conservation_checks(run_dir: Path) -> None:
     assert check_run(RunFolder(run_dir)) == CHECKED
-    assert {identity.name for identity in IDENTITIES if identity.engine != "gem5"} < set(CHECKED)
+    assert {check.name for check in CONSERVATION_CHECKS if check.engine != "gem5"} < set(CHECKED)
 
 
 # One number each, the smallest possible difference.
@@ -87,7 +87,7 @@ BREAKING = {
 @pytest.mark.parametrize("name", BREAKING)
 def test_wrong_count_fails_the_conservation_check_of_that_name(run_dir: Path, name: str) -> None:
     change_from(run_dir, LAST_INTERVAL, BREAKING[name])
-    with pytest.raises(IdentityBroken) as caught:
+    with pytest.raises(ConservationError) as caught:
         check_run(RunFolder(run_dir))
     assert caught.value.name == name
     assert f"conservation check {name} failed over the whole run" in str(caught.value)
@@ -96,7 +96,7 @@ def test_wrong_count_fails_the_conservation_check_of_that_name(run_dir: Path, na
 def test_conservation_error_names_place_and_both_counts(run_dir: Path) -> None:
     change_from(run_dir, LAST_INTERVAL, bump("e_evicted", 2, by=7))
     place = r"fate_of_e .* \(core 0, class loadgen\): the counts are (\d+) and (\d+), but"
-    with pytest.raises(IdentityBroken, match=place) as caught:
+    with pytest.raises(ConservationError, match=place) as caught:
         check_run(RunFolder(run_dir))
     left, right = re.findall(r"the counts are (\d+) and (\d+), but", str(caught.value))[0]
     assert int(right) - int(left) == 7
@@ -108,7 +108,7 @@ def test_two_intervals_that_cancel_out_are_found(run_dir: Path) -> None:
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     lines[3]["values"]["e_evicted"][0] += 1
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    with pytest.raises(IdentityBroken, match="fate_of_e failed over sampling interval 1"):
+    with pytest.raises(ConservationError, match="fate_of_e failed over sampling interval 1"):
         check_run(RunFolder(run_dir))
 
 
@@ -129,6 +129,6 @@ def test_transaction_counts_may_differ_by_one_per_client(run_dir: Path, differen
 def test_transaction_counts_that_differ_by_more_than_one_per_client_are_refused(run_dir: Path, difference: int) -> None:
     set_views(run_dir, difference)
     with pytest.raises(
-        IdentityBroken, match=r"transactions_match_markers .* \(VIEW, good\): the counts are \d+ and \d+"
+        ConservationError, match=r"transactions_match_markers .* \(VIEW, good\): the counts are \d+ and \d+"
     ):
         check_run(RunFolder(run_dir))

@@ -25,14 +25,14 @@ def database(runs: Path) -> Path:
 
 
 def test_counter_has_one_column_per_dimension(database: Path) -> None:
-    columns, _ = select(database, "SELECT * FROM counter LIMIT 0")
+    columns, *_ = select(database, "SELECT * FROM counter LIMIT 0")
     assert (columns[:2], columns[-1]) == (["run", "statistic"], "value")
     assert sorted(columns[2:-1]) == sorted(LABELS), "add a new dimension to the table in results/schema.sql"
 
 
 def test_counter_has_the_counts_of_stats(database: Path, runs: Path) -> None:
     region = RunFolder(runs / "imape-1").stats["region"]
-    columns, rows = select(database, "SELECT * FROM counter WHERE run = 'imape-1'")
+    columns, rows, *_ = select(database, "SELECT * FROM counter WHERE run = 'imape-1'")
     found = {}
     for row in rows:
         place = dict(zip(columns, row, strict=True))
@@ -47,7 +47,7 @@ def test_counter_has_the_counts_of_stats(database: Path, runs: Path) -> None:
 
 
 def test_statistic_has_unit_and_description(database: Path) -> None:
-    _, rows = select(database, "SELECT name, unit, description FROM statistic")
+    _, rows, *_ = select(database, "SELECT name, unit, description FROM statistic")
     known = {(one.name, one.unit, one.description) for one in STATISTICS.values()}
     assert {row[0] for row in rows} >= {"fills", "e_to_m"} and set(map(tuple, rows)) <= known
 

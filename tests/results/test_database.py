@@ -29,7 +29,7 @@ from s80lab.commands.process import INTERRUPTED, sentence_of
 from s80lab.results import query as query_module
 from s80lab.results.database import SCHEMA_VERSION, _transaction, insert_run, list_runs, require_schema
 from s80lab.results.products import record_products
-from s80lab.results.query import LONGEST, declared_types, query, render, select
+from s80lab.results.query import LONGEST, query, render, select
 from s80lab.results.run_folder import RunFolder
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
@@ -44,14 +44,14 @@ def database(runs: Path) -> Path:
 
 
 def ask(database: Path, sql: str) -> list[dict[str, Any]]:
-    columns, rows = select(database, sql)
+    columns, rows, *_ = select(database, sql)
     return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
 def test_views_have_the_agreed_columns(database: Path) -> None:
-    columns, _ = select(database, "SELECT * FROM v_miss_source")
+    columns, *_ = select(database, "SELECT * FROM v_miss_source")
     assert columns[-6:] == ["class", "privilege", "kind", "source", "misses", "share"]
-    columns, _ = select(database, "SELECT * FROM v_e_state")
+    columns, *_ = select(database, "SELECT * FROM v_e_state")
     assert columns[-7:] == ["class", "fills", "fills_e", "e_share", "e_to_m", "e_to_m_share", "stores_found_e"]
 
 
@@ -419,7 +419,7 @@ def test_query_without_database_is_refused(tmp_path: Path) -> None:
 
 
 def test_parquet_output_has_columns_and_rows_of_the_query(database: Path) -> None:
-    columns, rows = select(database, "SELECT id, seed, created, NULL AS unknown FROM run ORDER BY id")
+    columns, rows, *_ = select(database, "SELECT id, seed, created, NULL AS unknown FROM run ORDER BY id")
     table = pyarrow.parquet.read_table(pyarrow.BufferReader(render(columns, rows, "parquet")))
     assert table.column_names == ["id", "seed", "created", "unknown"]
     assert [tuple(row.values()) for row in table.to_pylist()] == rows
@@ -430,7 +430,8 @@ def test_parquet_types_follow_the_schema_where_no_row_has_a_value(database: Path
     schemas = []
     for which in ("1", "0", "NULL"):
         query_text = sql.format(which)
-        content = render(*select(database, query_text), "parquet", declared_types(database, query_text))
+        found = select(database, query_text, typed=True)
+        content = render(found.columns, found.rows, "parquet", found.types)
         schemas.append(pyarrow.parquet.read_schema(pyarrow.BufferReader(content)))
     assert schemas[0] == schemas[1] == schemas[2]
     assert [str(one) for one in schemas[0].types] == [
@@ -453,7 +454,7 @@ def test_parquet_types_follow_the_schema_where_no_row_has_a_value(database: Path
 )
 def test_columns_that_parquet_cannot_hold_are_refused(database: Path, sql: str, sentence: str) -> None:
     with pytest.raises(UserError, match=sentence):
-        render(*select(database, sql), "parquet")
+        render(*select(database, sql)[:2], "parquet")
 
 
 @pytest.mark.parametrize(
@@ -491,3 +492,17 @@ def test_list_of_overwritten_database_is_one_sentence(database: Path) -> None:
             assert sentence_of(error)
         else:
             json.dumps(rows)
+
+
+def test_select_opens_the_database_once(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = []
+    connect = sqlite3.connect
+
+    def counted(*words: Any, **options: Any) -> sqlite3.Connection:
+        opened.append(words[0])
+        return connect(*words, **options)
+
+    monkeypatch.setattr(sqlite3, "connect", counted)
+    found = select(database, "SELECT id FROM run", typed=True)
+    assert (found.columns, found.remark, found.types) == (["id"], "", ["TEXT"]) and found.rows
+    assert len(opened) == 1

@@ -14,7 +14,7 @@ from tests.results.designs import change, database_of_two_designs
 
 from s80lab.base.errors import UserError
 from s80lab.results.database import insert_run, list_tables
-from s80lab.results.query import pooling_remark, select
+from s80lab.results.query import select
 from s80lab.results.run_folder import RunFolder
 
 
@@ -41,8 +41,7 @@ def database(runs: Path) -> Path:
     ],
 )
 def test_mean_over_several_designs_is_remarked(database: Path, sql: str, differing: str) -> None:
-    select(database, sql)
-    assert f"pools runs that differ in {differing}: add" in pooling_remark(database, sql)
+    assert f"pools runs that differ in {differing}: add" in select(database, sql).remark
 
 
 @pytest.mark.parametrize(
@@ -58,12 +57,11 @@ def test_mean_over_several_designs_is_remarked(database: Path, sql: str, differi
     ],
 )
 def test_query_that_pools_no_designs_is_not_remarked(database: Path, sql: str) -> None:
-    select(database, sql)
-    assert pooling_remark(database, sql) == ""
+    assert select(database, sql).remark == ""
 
 
 def test_mean_whose_source_has_no_design_is_remarked(database: Path) -> None:
-    remark = pooling_remark(database, "SELECT avg(value) FROM metric WHERE name = 'e_share'")
+    remark = select(database, "SELECT avg(value) FROM metric WHERE name = 'e_share'").remark
     assert remark.startswith("the database has runs of 2 designs, and this query may pool them: read a view v_...")
 
 

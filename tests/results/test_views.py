@@ -43,7 +43,7 @@ def test_plain_view_returns_no_invalid_run(database: Path, view: str) -> None:
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_view_has_the_columns_of_v_run(database: Path, view: str) -> None:
-    columns, _ = select(database, f"SELECT * FROM {view} LIMIT 0")
+    columns, *_ = select(database, f"SELECT * FROM {view} LIMIT 0")
     assert tuple(columns[: len(COLUMNS)]) == COLUMNS and len(set(columns)) == len(columns)
 
 
@@ -54,7 +54,7 @@ def test_view_without_valid_runs_is_empty(runs: Path) -> None:
 
 
 def test_v_run_has_the_identity_of_each_run(database: Path, runs: Path) -> None:
-    columns, rows = select(database, "SELECT * FROM v_run_all")
+    columns, rows, *_ = select(database, "SELECT * FROM v_run_all")
     assert len(rows) == 6
     for row in rows:
         found = dict(zip(columns, row, strict=True))

@@ -30,7 +30,7 @@ from s80lab.protocol.show import state_table
 from s80lab.protocol.table import Protocol, find_protocol, load_protocol
 from s80lab.results.database import list_runs
 from s80lab.results.metrics.registry import REGISTRY
-from s80lab.results.query import names_apart, pooling_remark, select
+from s80lab.results.query import names_apart, select
 from s80lab.results.reference import result_runs
 from s80lab.results.run_folder import RunFolder
 
@@ -109,9 +109,9 @@ class Lab:
         0    imapb     3
         1    imape     3
         """
-        columns, rows = select(self.database, sql)
+        columns, rows, remark, _ = select(self.database, sql)
         names_apart(columns)
-        if remark := pooling_remark(self.database, sql):
+        if remark:
             warnings.warn(remark, MisleadingMeanWarning, stacklevel=2)
         return table(columns, rows)
 

@@ -111,7 +111,7 @@ def _finish(capture: Capture, design: Design, run_id: str, played: Played, began
     """Checks, statistics and manifest of a replay that has ended."""
     run = RunFolder(folder)
     region = run.snapshots.region()
-    identities = check_snapshots(run.snapshots)
+    checks = check_snapshots(run.snapshots)
     origin = capture.origin
     manifest = {
         "schema": SCHEMA,
@@ -144,7 +144,7 @@ def _finish(capture: Capture, design: Design, run_id: str, played: Played, began
         "accesses": played.accesses,
         "inputs": design.inputs(capture, built(paths.REPLAY)),
         "warm_snapshots": _warm_snapshots(capture, design, folder),
-        "conservation_checks": identities,
+        "conservation_checks": checks,
         "versions": {**origin.get("versions", {}), "s80lab": __version__},
     }
     write(folder / MANIFEST, render(manifest).encode())

@@ -29,7 +29,7 @@ from s80lab.report.headline import beside_table
 from s80lab.report.record import groups_record, tables_record
 from s80lab.report.write import print_beside, two_estimates
 from s80lab.results.database import list_tables
-from s80lab.results.query import declared_types, pooling_remark, query, render, select
+from s80lab.results.query import query, render, select
 from s80lab.trace.files import write
 
 
@@ -92,10 +92,9 @@ def query_command(args: QueryArguments) -> None:
             raise UserError("--format parquet is a binary format: name the file to write with --out")
         query(paths.database(), args.sql, form)
         return
-    columns, rows = select(paths.database(), args.sql)
-    if remark := pooling_remark(paths.database(), args.sql):
+    columns, rows, remark, types = select(paths.database(), args.sql, typed=form == "parquet")
+    if remark:
         say(f"warning: {remark}")
-    types = declared_types(paths.database(), args.sql) if form == "parquet" else None
     write(args.out, render(columns, rows, form, types))
     say(f"{counted(len(rows), 'row')}: {args.out}")
 

@@ -298,7 +298,7 @@ def finish(plan: Plan, start: Checkpoint, run_id: str, inputs: Inputs, timing: T
     region = run.snapshots.region()
     assert timing.measure_begin is not None and timing.measure_end is not None
     region_s = timing.measure_end - timing.measure_begin
-    identities = check_run(run)
+    checks = check_run(run)
     manifest = {
         "schema": SCHEMA,
         "run": run_id,
@@ -312,7 +312,7 @@ def finish(plan: Plan, start: Checkpoint, run_id: str, inputs: Inputs, timing: T
         "mail_may_wait": plan.phases.mail_may_wait,
         "warm_snapshots": WARM_SNAPSHOTS if (folder / WARM_SNAPSHOTS).is_file() else None,
         "checkpoint": start.manifest.name,
-        "conservation_checks": identities,
+        "conservation_checks": checks,
         "versions": versions(plan),
     }
     run.write_manifest(manifest)

@@ -288,7 +288,7 @@ def finish(
     """Write the statistics in s80lab's format, check them, and write the manifest of a completed run."""
     write_snapshots(folder / OUT, plan.machine, plan.phases.warmup, folder / SNAPSHOTS)
     run = RunFolder(folder)
-    identities = check_snapshots(run.snapshots)
+    checks = check_snapshots(run.snapshots)
     region = run.snapshots.region()
     _refuse_short(run_id, plan.phases, region)
     simulated = run.snapshots.whole().instructions
@@ -305,7 +305,7 @@ def finish(
         "warm_snapshots": None,
         "checkpoint": warm.manifest.name,
         "notes": facts["notes"],
-        "conservation_checks": identities,
+        "conservation_checks": checks,
         "versions": {
             "s80lab": __version__,
             "gem5": facts["gem5"],

@@ -31,7 +31,7 @@ E_FATES = ("e_to_m", "e_downgraded", "e_evicted", "e_invalidated")
 Sides = tuple[tuple[str, ...], Counts, Counts]
 
 
-class IdentityBroken(UserError):
+class ConservationError(UserError):
     """A conservation check failed: two numbers that must agree do not."""
 
     def __init__(self, name: str, span: str, where: str, left: int, right: int, statement: str) -> None:
@@ -44,7 +44,7 @@ class IdentityBroken(UserError):
 
 
 @dataclass(frozen=True)
-class Identity:
+class ConservationCheck:
     """A conservation check: two sides over the same dimensions and their relation, element by element. both_ends: one
     side counts accesses at their start, the other at their end, so the sides may differ by the accesses in flight.
     engine: the only engine that is checked; None: all."""
@@ -56,7 +56,7 @@ class Identity:
     both_ends: bool = False
     engine: str | None = None
 
-    def broken(self, delta: Delta, dims: tuple[str, ...], left: Counts, right: Counts) -> Counts:
+    def violations(self, delta: Delta, dims: tuple[str, ...], left: Counts, right: Counts) -> Counts:
         """Mask of the elements that violate the relation."""
         cores = 1 if "core" in dims else delta.header.cores
         slack = delta.header.in_flight * cores if self.both_ends else 0
@@ -169,15 +169,17 @@ def _recalled_within_invalidations(delta: Delta) -> Sides:
     return ("core",), delta.by("recalled_copies", "core"), delta["l2_invalidations"]
 
 
-HOME_IDENTITIES: tuple[Identity, ...] = (
-    Identity(
+HOME_CONSERVATION_CHECKS: tuple[ConservationCheck, ...] = (
+    ConservationCheck(
         "after_recall_within_recalled",
         "a core misses at most once for each copy that it lost by a recall",
         _after_recall,
         "<=",
     ),
-    Identity("after_recall_within_misses", "the misses after a recall are L2 misses", _misses_after_recall, "<="),
-    Identity(
+    ConservationCheck(
+        "after_recall_within_misses", "the misses after a recall are L2 misses", _misses_after_recall, "<="
+    ),
+    ConservationCheck(
         "recalled_within_invalidations",
         "each recalled copy is an invalidated block",
         _recalled_within_invalidations,
@@ -186,47 +188,49 @@ HOME_IDENTITIES: tuple[Identity, ...] = (
 )
 """Of machines with a last-level cache or a directory."""
 
-IDENTITIES: tuple[Identity, ...] = (
-    Identity("sources_sum_to_misses", "the sources of the L2 misses sum to the L2 misses", _sources, both_ends=True),
-    Identity("fills_sum_to_misses", "the fills by state sum to the L2 misses", _fills, both_ends=True),
-    Identity(
+CONSERVATION_CHECKS: tuple[ConservationCheck, ...] = (
+    ConservationCheck(
+        "sources_sum_to_misses", "the sources of the L2 misses sum to the L2 misses", _sources, both_ends=True
+    ),
+    ConservationCheck("fills_sum_to_misses", "the fills by state sum to the L2 misses", _fills, both_ends=True),
+    ConservationCheck(
         "fate_of_e",
         "blocks filled in E = went to M + downgraded + evicted + invalidated + still in E",
         _fate_of_e,
         engine="model",
     ),
-    Identity(
+    ConservationCheck(
         "classes_sum_to_instructions",
         "the instruction classes sum to the instructions of all cores",
         _instruction_classes,
         engine="model",
     ),
-    Identity(
+    ConservationCheck(
         "cores_sum_to_instructions",
         "the instructions of all cores sum to the instructions of the run",
         _instructions,
         engine="model",
     ),
-    Identity(
+    ConservationCheck(
         "l1_misses_within_accesses",
         "an access misses the L1 at most once",
         _same_shape("l1_misses", "accesses"),
         "<=",
     ),
-    Identity(
+    ConservationCheck(
         "l2_misses_within_accesses",
         "an L2 access misses at most once",
         _same_shape("l2_misses", "l2_accesses"),
         "<=",
     ),
-    Identity(
+    ConservationCheck(
         "stores_found_e_went_to_m",
         "each store that found a block in E took that block to M",
         _stores_found_e,
         engine="model",
     ),
     *(
-        Identity(
+        ConservationCheck(
             f"entries_sum_to_{whole}",
             f"{whole} by kernel entry cause sum to {whole} of user code and of kernel code",
             _entries(name, whole),
@@ -235,16 +239,20 @@ IDENTITIES: tuple[Identity, ...] = (
         for name, whole in ENTRIES.items()
     ),
     # gem5 does not count the blocks that are in E: they are those that entered less those that left.
-    Identity("e_left_after_it_entered", "at most as many blocks left E as entered E", _left_e, "<=", engine="gem5"),
-    Identity("cycles_sum_to_busy", "base cycles and stall cycles sum to the busy cycles", _cycles, engine="model"),
-    Identity(
+    ConservationCheck(
+        "e_left_after_it_entered", "at most as many blocks left E as entered E", _left_e, "<=", engine="gem5"
+    ),
+    ConservationCheck(
+        "cycles_sum_to_busy", "base cycles and stall cycles sum to the busy cycles", _cycles, engine="model"
+    ),
+    ConservationCheck(
         "busy_within_time",
         "no core is busy for longer than the elapsed simulated time plus twice the largest lead",
         _busy_within_time,
         "<=",
         engine="model",
     ),
-    Identity(
+    ConservationCheck(
         "stalls_within_busy", "stall cycles are at most the busy cycles", _stalls_within_busy, "<=", engine="gem5"
     ),
 )
@@ -253,25 +261,25 @@ COUNTERS_GROW = "counters_only_grow"
 TRANSACTIONS = "transactions_match_markers"
 
 
-def check(delta: Delta, span: str) -> list[str]:
-    """Runs all conservation checks over one stretch. Returns their names; raises IdentityBroken."""
+def check_stretch(delta: Delta, span: str) -> list[str]:
+    """Runs all conservation checks over one stretch. Returns their names; raises ConservationError."""
     _check_growth(delta, span)
-    of_home = HOME_IDENTITIES if "recalls" in delta.header.statistics else ()
-    identities = [one for one in (*IDENTITIES, *of_home) if one.engine in (None, delta.header.engine)]
-    for identity in identities:
-        dims, left, right = identity.sides(delta)
-        bad = identity.broken(delta, dims, left, right)
+    of_home = HOME_CONSERVATION_CHECKS if "recalls" in delta.header.statistics else ()
+    checks = [check for check in (*CONSERVATION_CHECKS, *of_home) if check.engine in (None, delta.header.engine)]
+    for check in checks:
+        dims, left, right = check.sides(delta)
+        bad = check.violations(delta, dims, left, right)
         if np.any(bad):
             first = tuple(int(axis[0]) for axis in np.nonzero(np.atleast_1d(bad))) if dims else ()
-            raise IdentityBroken(
-                identity.name,
+            raise ConservationError(
+                check.name,
                 span,
                 _place(delta, dims, first),
                 int(left[first]),
                 int(right[first]),
-                identity.statement,
+                check.statement,
             )
-    return [COUNTERS_GROW, *(identity.name for identity in identities)]
+    return [COUNTERS_GROW, *(check.name for check in checks)]
 
 
 def check_transactions(region: Delta, result: Mapping[str, Any]) -> None:
@@ -295,7 +303,7 @@ def check_transactions(region: Delta, result: Mapping[str, Any]) -> None:
         pairs = [(name, markers.get(name, 0), counts.get(name, 0)) for name in sorted({*markers, *counts})]
         for name, marked, counted in [*pairs, ("all types", sum(markers.values()), sum(counts.values()))]:
             if abs(marked - counted) > clients:
-                raise IdentityBroken(
+                raise ConservationError(
                     TRANSACTIONS,
                     "the measured region",
                     f"{name}, {outcome}",
@@ -308,7 +316,7 @@ def check_transactions(region: Delta, result: Mapping[str, Any]) -> None:
 
 def check_run(run: RunFolder) -> list[str]:
     """Checks one run over the whole run, the measured region and every sampling interval. Returns the names of the
-    checks. IdentityBroken (a UserError) has the name of the failed check and both numbers."""
+    checks. ConservationError (a UserError) has the name of the failed check and both numbers."""
     names = check_snapshots(run.snapshots)
     check_transactions(run.snapshots.region(), run.transactions)
     return [*names, TRANSACTIONS]
@@ -316,10 +324,10 @@ def check_run(run: RunFolder) -> list[str]:
 
 def check_snapshots(snapshots: Snapshots) -> list[str]:
     """Runs all checks on the snapshots, without the load generator's counts. Returns the names of the checks."""
-    check(snapshots.whole(), "the whole run")
-    names = check(snapshots.region(), "the measured region")
+    check_stretch(snapshots.whole(), "the whole run")
+    names = check_stretch(snapshots.region(), "the measured region")
     for number, interval in enumerate(snapshots.intervals()):
-        check(interval, f"sampling interval {number}")
+        check_stretch(interval, f"sampling interval {number}")
     return names
 
 
@@ -331,7 +339,7 @@ def _check_growth(delta: Delta, span: str) -> None:
         first = tuple(int(axis) for axis in shrunk[0])
         where = f"{name}, {_place(delta, statistic.dims, first)}"
         before, after = int(delta.begin.values[name][first]), int(delta.end.values[name][first])
-        raise IdentityBroken(COUNTERS_GROW, span, where, before, after, "counters never decrease")
+        raise ConservationError(COUNTERS_GROW, span, where, before, after, "counters never decrease")
 
 
 def _place(delta: Delta, dims: tuple[str, ...], index: tuple[int, ...]) -> str:

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 __all__ = ["insert_run", "insert_runs", "list_runs"]
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 BUSY_TIMEOUT_S = 60.0
 
 T = TypeVar("T")
@@ -163,9 +163,15 @@ def _damaged(database: Path, what: str) -> str:
 
 def require_schema(database: Path) -> None:
     """UserError if the database exists and has another schema version."""
-    if not _is_absent(database):
+    if database.exists():
         with closing(connect(database)) as connection:
-            _check_version(connection, database)
+            check_schema(connection, database)
+
+
+def check_schema(connection: sqlite3.Connection, database: Path) -> None:
+    """UserError if the database has tables and another schema version."""
+    if not _is_empty(connection):
+        _check_version(connection, database)
 
 
 def connect(database: Path) -> sqlite3.Connection:
@@ -235,11 +241,15 @@ def _is_absent(database: Path) -> bool:
     if not database.exists():
         return True
     with closing(connect(database)) as connection:
-        try:
-            (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            (version,) = connection.execute("PRAGMA user_version").fetchone()
-        except sqlite3.Error:  # the caller's own access reports what is wrong
-            return False
+        return _is_empty(connection)
+
+
+def _is_empty(connection: sqlite3.Connection) -> bool:
+    try:
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+    except sqlite3.Error:  # the caller's own access reports what is wrong
+        return False
     return (tables, version) == (0, 0)
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Read-only SQL queries on the results database.
 
-The remark (`pooling_remark`) comes from the same query with further columns: for each row of the result, the number of
+The remark about pooled runs comes from the same query with further columns: for each row of the result, the number of
 designs (scales, ...) of the runs that the row pools. This works if the query reads tables or views that have these
-columns, as all views do."""
+columns, as all views do. Rows, remark and types of a query are read with one connection."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from concurrent.futures import Future
 from contextlib import closing
 from pathlib import Path
 from threading import Thread
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from rich.console import Console
 
@@ -28,7 +28,7 @@ from s80lab.base.progress import shorten
 from s80lab.base.renamed import METRICS, rename_sentence
 from s80lab.base.suggest import nearest, suggestion
 from s80lab.base.terminal import plain, say, wrapped
-from s80lab.results.database import require_schema
+from s80lab.results.database import check_schema
 from s80lab.results.identity import NOT_POOLED
 
 _POOLS = re.compile(r"\b(avg|sum|total)\s*\(", re.IGNORECASE)
@@ -100,13 +100,24 @@ SHORTEST = 12
 """Characters that a table on a terminal keeps of each text at least."""
 
 
+class Answer(NamedTuple):
+    """The result of a query. remark: a sentence if a row is a mean or a sum over runs of different designs, scales and
+    so on; else empty. types: the type of each column, if `select` was to read them: INT, REAL or TEXT; empty for most
+    expressions."""
+
+    columns: list[str]
+    rows: list[Sequence[Any]]
+    remark: str
+    types: list[str]
+
+
 def query(database: Path, sql: str, output: str = "table", console: Console | None = None) -> None:
     """Prints the rows that `sql` selects. Raises UserError for SQL that fails or would write.
 
     A table that is wider than the terminal has shortened texts, or one line per value.
     """
-    columns, rows = select(database, sql)
-    if remark := pooling_remark(database, sql):
+    columns, rows, remark, _ = select(database, sql)
+    if remark:
         say(f"warning: {remark}")
     console = console or Console()
     if output == "table" and console.is_terminal:
@@ -125,7 +136,7 @@ def render(
 ) -> bytes:
     """The rows in one of the formats in OUTPUTS. UserError if the format cannot represent them.
 
-    types: the columns' types in the database (`declared_types`); Parquet columns get them.
+    types: the columns' types in the database (`Answer.types`); Parquet columns get them.
     """
     if output not in OUTPUTS:
         raise UserError(f"there is no output format `{output}`, allowed are {', '.join(OUTPUTS)}")
@@ -134,8 +145,14 @@ def render(
     return {"table": _table, "csv": _csv, "json": _json}[output](columns, rows).encode()
 
 
-def select(database: Path, sql: str) -> tuple[list[str], list[Sequence[Any]]]:
-    """Column names and rows of one SELECT."""
+def select(database: Path, sql: str, typed: bool = False) -> Answer:
+    """The result of one SELECT. typed: with the types of the columns."""
+
+    def read(connection: sqlite3.Connection) -> Answer:
+        check_schema(connection, database)
+        columns, rows = _rows(connection, sql)
+        return Answer(columns, rows, _pooling_remark(connection, sql), _types(connection, sql) if typed else [])
+
     if not database.exists():
         raise UserError(
             f"the results database {database} does not exist yet: run an experiment first, for example `s80lab "
@@ -143,8 +160,7 @@ def select(database: Path, sql: str) -> tuple[list[str], list[Sequence[Any]]]:
         )
     try:
         _recover(database)
-        require_schema(database)
-        return _interruptible(lambda connection: _rows(connection, sql), database)
+        return _interruptible(read, database)
     except sqlite3.DataError:
         raise UserError(
             f"the SQL query failed: a value or a row has more than {LONGEST >> 20} MiB; select shorter values"
@@ -153,32 +169,22 @@ def select(database: Path, sql: str) -> tuple[list[str], list[Sequence[Any]]]:
         raise UserError(f"the SQL query failed: {error}{_known_names(str(error), database)}") from None
 
 
-def declared_types(database: Path, sql: str) -> list[str]:
-    """The type of each column of a query that `select` has executed: INT, REAL or TEXT; empty for most expressions."""
-
-    def read(connection: sqlite3.Connection) -> list[str]:
-        # SQLite states the types of a table, also of expressions such as CAST, but not those of a view.
-        selected = sql.rstrip().rstrip(";")
+def _types(connection: sqlite3.Connection, sql: str) -> list[str]:
+    # SQLite states the types of a table, also of expressions such as CAST, but not those of a view.
+    selected = sql.rstrip().rstrip(";")
+    try:
         connection.execute(f"CREATE TEMP TABLE asked AS SELECT * FROM (\n{selected}\n) LIMIT 0")
         return [str(row[0]).upper() for row in connection.execute("SELECT type FROM pragma_table_info('asked')")]
-
-    try:
-        return _interruptible(read, database)
     except sqlite3.Error:  # a statement that is no SELECT, for example EXPLAIN
         return []
 
 
-def pooling_remark(database: Path, sql: str) -> str:
-    """A sentence if a row of the query's result is a mean or a sum over runs of different designs, scales, ...; else
-    empty. sql: a query that `select` has executed."""
-
-    def check(connection: sqlite3.Connection) -> tuple[list[str] | None, int]:
+def _pooling_remark(connection: sqlite3.Connection, sql: str) -> str:
+    """See `Answer.remark`. sql: a query that has been executed."""
+    try:
         found = pooled_columns(connection, sql)
         several = "SELECT count(DISTINCT design) FROM run" if found is None else "SELECT 0"
-        return found, connection.execute(several).fetchone()[0]
-
-    try:
-        found, designs = _interruptible(check, database)
+        designs = connection.execute(several).fetchone()[0]
     except sqlite3.Error:  # a database of another program
         return ""
     if found is None and designs > 1 and "design" not in sql:

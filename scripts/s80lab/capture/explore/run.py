@@ -27,7 +27,7 @@ REPLAY_MEMORY = 512 * MIB
 
 
 # Events a second of one core: 17 to 21 M of a filtered capture, 39 to 53 M of a full one were measured
-# (docs/guides/captures.md). What a replay takes beside them: statistics and identities.
+# (docs/guides/captures.md). What a replay takes beside them: statistics and conservation checks.
 SLOWEST_REPLAY = 15_000_000
 START_S = 2.0
 
