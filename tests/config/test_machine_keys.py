@@ -11,8 +11,8 @@ import pytest
 
 from s80lab.base import paths
 from s80lab.base.strict import find
+from s80lab.commands.pages import KEYS_PAGE, machine_keys_page
 from s80lab.config.machine import KEYS, KEYS_FILE, TABLES, load_machine
-from s80lab.config.machine_page import PAGE, machine_page
 
 # Of the resolved files: checkpoints, captures and results name a machine by it.
 HASHES = {
@@ -59,4 +59,4 @@ def test_declared_keys_say_what_they_mean() -> None:
 
 def test_page_of_machine_keys_is_current() -> None:
     """`python -m s80lab.commands.pages` writes it."""
-    assert PAGE.read_text(encoding="utf-8") == machine_page()
+    assert KEYS_PAGE.read_text(encoding="utf-8") == machine_keys_page()

@@ -14,7 +14,7 @@ from tests.simulation import write_run
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.commands.gem5_compare import as_ruby
+from s80lab.commands.gem5 import as_ruby
 from s80lab.config.experiment import load_experiment
 from s80lab.gem5.intervals import Side, compare, ends, lengths, model_side
 from s80lab.gem5.runs import gem5_runs

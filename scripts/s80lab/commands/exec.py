@@ -41,7 +41,7 @@ from s80lab.config.machine import load_guest_machine, load_machine, with_inclusi
 from s80lab.config.program import NAME, Program, Saved, saved_text
 from s80lab.exec.added import Added, bring_back, guest_and_host
 from s80lab.exec.compiled import keep_compiled
-from s80lab.exec.folder import REPORT, ExecRun, Record, exec_folder, run_name, write_record
+from s80lab.exec.folder import REPORT, ExecRun, Record, exec_folder, run_name, stored_lines, write_record
 from s80lab.exec.functions import allocator, entry
 from s80lab.exec.image import build_plain
 from s80lab.exec.libraries import NotExecutableError, NotFoundError
@@ -49,7 +49,6 @@ from s80lab.exec.placing import WORK
 from s80lab.exec.roots import package_root, programs_of, tar_of
 from s80lab.exec.run import ALLOCATOR, MAPPINGS, SNAPSHOTS, SUMS, Ended, execute
 from s80lab.exec.shape import FILES, LEAST_MEMORY, RANGE, STREAMS, Shape, check_memory, ready
-from s80lab.exec.stored import stored_lines
 from s80lab.exec.tree import Tree, Wanted, collect, guest_path, write_image
 from s80lab.experiment import checkpoint
 from s80lab.guest.qemu import Qemu, find_qemu

@@ -20,9 +20,9 @@ from s80lab.base.terminal import plain
 from s80lab.capture.error import TABLE
 from s80lab.commands import claims, metrics
 from s80lab.commands.line.traces import DocsArguments
-from s80lab.config import machine_page
 from s80lab.config.experiment import load_experiment
 from s80lab.config.grid import Grid
+from s80lab.config.machine import KEYS, TABLES, allowed_values
 from s80lab.config.reproduce import load_figures
 from s80lab.protocol import docs as protocols
 from s80lab.report.figures.all import FIGURES
@@ -38,6 +38,20 @@ UW, GEM5, PAPER = "uw", "gem5", "paper"
 """The results that have more than runs, or none: see results/README.md."""
 PROTOCOLS = paths.HOME / "docs" / "reference" / "protocols.tar.xz"
 """The pages of the shipped protocols, with their state diagrams."""
+KEYS_PAGE = paths.HOME / "docs" / "reference" / "machine-keys.md"
+_KEYS_HEAD = """\
+# Keys of a machine file
+This page lists the keys of the modelled machine, for people who write a file in `configs/machines`. A file needs only
+the keys without a default. If the column *default* contains "absent", a machine may lack the table or the key. The
+command `s80lab machine show NAME` prints all values of a machine, and
+[Add a machine](../guides/extending.md#add-a-machine) explains how to make one. The table `[guest]` and the keys `name`,
+`description`, `protocol` and `[provenance]` are explained in the file that `s80lab machine new` writes.
+
+The parts of the model declare the keys in C++; `python -m s80lab.commands.pages` writes this page.
+
+| key | values | default | unit | meaning |
+| --- | --- | --- | --- | --- |
+"""
 FRONT = paths.HOME / "docs" / "miss_source.svg"
 """The figure of the README, a copy of the figure in the report over `small`."""
 
@@ -102,9 +116,24 @@ def write_tracked() -> Iterator[Path]:
         yield target
     yield claims.write_page()
     yield metrics.write_page()
-    write_file(machine_page.PAGE, machine_page.machine_page())
-    yield machine_page.PAGE
+    write_file(KEYS_PAGE, machine_keys_page())
+    yield KEYS_PAGE
     yield from write_protocols()
+
+
+def machine_keys_page() -> str:
+    """The content of the page of machine keys."""
+    rows = []
+    for name, table in TABLES.items():
+        if name:
+            needed = any("default" not in key and not key.get("optional") for key in table["keys"])
+            default = " absent " if table["optional"] and needed else " "
+            rows.append(f"| `[{name}]` | |{default}| | {table['text']} |")
+        for word in table["keys"]:
+            key = f"{name}.{word['name']}".removeprefix(".")
+            default = KEYS[key].get("default", "absent" if word.get("optional") else "")
+            rows.append(f"| `{key}` | {allowed_values(key)} | {default} | {word['unit']} | {word['text']} |")
+    return _KEYS_HEAD + "\n".join(rows) + "\n"
 
 
 def protocol_docs(args: DocsArguments) -> None:

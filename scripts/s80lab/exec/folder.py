@@ -8,13 +8,15 @@ up once, when the run ends, because the program's files may change afterwards.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from s80lab.analysis.misses import store
 from s80lab.analysis.misses.memory import read_map
 from s80lab.analysis.misses.processes import read_processes
 from s80lab.analysis.misses.sums import read_sums
@@ -25,7 +27,7 @@ from s80lab.base.version import __version__
 from s80lab.base.vocabulary import LABELS
 from s80lab.config.machine import Machine, load_machine_text
 from s80lab.exec.compiled import read_compiled
-from s80lab.exec.contention import Contention, contention_of
+from s80lab.exec.contention import Access, Contention, Line, contention_of
 from s80lab.exec.image import plain_folder
 from s80lab.exec.names import Names
 from s80lab.exec.run import MACHINE, MAPPINGS, SNAPSHOTS, SUMS, Ended
@@ -269,3 +271,42 @@ def find_runs(name: str) -> list[ExecRun]:
             "PROGRAM`"
         )
     return sorted(found, key=lambda run: (run.record.boot, run.record.seed))
+
+
+def stored_lines(lines: Iterable[Line]) -> list[store.Line]:
+    """The lines in their order."""
+    return [_stored(line) for line in lines]
+
+
+def _stored(line: Line) -> store.Line:
+    found = store.Line(line.physical, line.kind, len(line.readers), len(line.writers))
+    for access in line.accesses:
+        counts = _numbers(access)
+        found.counts.update(counts)
+        requests = store.requests(counts)
+        found.accesses.append(
+            store.Access(
+                access.offset,
+                access.data,
+                access.declared,
+                access.code,
+                counts,
+                Counter({access.source: requests}),
+                Counter({access.process: requests}),
+            )
+        )
+    return found
+
+
+def _numbers(access: Access) -> Counter[str]:
+    return Counter(
+        {
+            **access.states,
+            "reads": access.loads,
+            "writes": access.stores,
+            "upgrades": access.upgrades,
+            "true_sharing": access.true,
+            "false_sharing": access.false,
+            "stall_cycles": access.stall_cycles,
+        }
+    )

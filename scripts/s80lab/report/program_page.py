@@ -10,8 +10,7 @@ from shlex import join
 from s80lab.base.terminal import plain
 from s80lab.base.vocabulary import LABELS
 from s80lab.exec.contention import Contention, Line, Sum
-from s80lab.exec.folder import Counts, ExecRun, counts_of
-from s80lab.exec.stored import stored_lines
+from s80lab.exec.folder import Counts, ExecRun, counts_of, stored_lines
 from s80lab.report.figures.all import Picture, drawn_picture
 from s80lab.report.figures.chart import WIDTH_PX, Scale, draw_legend, draw_x_axis, draw_y_axis, titled
 from s80lab.report.figures.chart import plain as tick

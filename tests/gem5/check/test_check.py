@@ -15,7 +15,7 @@ from rich.console import Console
 from tests.gem5.check.recorded import recorded, stand_in
 
 from s80lab.base.errors import UserError
-from s80lab.commands.gem5_check import check_command, print_differences, print_transitions
+from s80lab.commands.gem5 import check_command, print_differences, print_transitions
 from s80lab.commands.line.compare import Gem5CheckArguments
 from s80lab.gem5.agree.categories import CATEGORIES
 from s80lab.gem5.binary import About

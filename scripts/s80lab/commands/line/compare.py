@@ -246,7 +246,7 @@ class KnockoutArguments:
 GEM5.group("gem5", "Check your gem5, and compare whole runs of gem5 with the model.")
 
 
-@GEM5.command("gem5 check", "gem5_check:check_command", "s80lab gem5 check", "s80lab gem5 check --gem5 ~/gem5.fast")
+@GEM5.command("gem5 check", "gem5:check_command", "s80lab gem5 check", "s80lab gem5 check --gem5 ~/gem5.fast")
 @dataclass(frozen=True)
 class Gem5CheckArguments:
     """Certify or refuse the protocol MOESI_hammer of your gem5.
@@ -267,7 +267,7 @@ class Gem5CheckArguments:
 
 @GEM5.command(
     "gem5 compare",
-    "gem5_compare:compare_command",
+    "gem5:compare_command",
     "s80lab gem5 compare imapb",
     "s80lab gem5 compare imapb --seeds 1,2,3 --replay 0",
 )
