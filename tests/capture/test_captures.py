@@ -13,8 +13,7 @@ from typing import Any, cast
 
 import pytest
 from rich.console import Console
-from tests.base.test_stage import flip_last_byte
-from tests.base.test_staging import leave_partial
+from tests.base.test_staging import flip_last_byte, leave_partial
 from tests.lab import Lab
 
 from s80lab.base import paths

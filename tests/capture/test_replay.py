@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.base.test_stage import flip_last_byte
+from tests.base.test_staging import flip_last_byte
 from tests.capture.conftest import damaged
 from tests.lab import Lab
 

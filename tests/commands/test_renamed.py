@@ -21,8 +21,8 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.renamed import COLUMNS, KEYS, METRICS, PHASE_KEYS, PROGRAMS, REMOVED, RENAMED, TABLES
 from s80lab.base.strict import dotted_keys
-from s80lab.commands.cli import sentence
 from s80lab.commands.line.app import app
+from s80lab.commands.line.errors import sentence
 from s80lab.config.machine import Machine
 from s80lab.results.database import insert_run
 from s80lab.results.metrics.derive import REGISTRY

@@ -12,8 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.kills.draw import Kill, draw_kills
-from tests.kills.process import LIMIT_S, Ended, end_survivors, execute, survivors, until_none
+from tests.kills.process import LIMIT_S, Ended, Kill, draw_kills, end_survivors, execute, survivors, until_none
 from tests.kills.scenarios import Scenario, exports_of
 from tests.kills.state import Listing, Reader, State, strays, violations
 from tests.kills.totals import Totals, Violation, write_totals

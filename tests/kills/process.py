@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The command as a process of its own: start, kill, and the processes that are left."""
+"""The command as a process of its own: start, kill, and the processes that are left. Random draws decide when a command
+is killed, with which signal, and which processes get the signal."""
 
 from __future__ import annotations
 
 import os
+import random
 import signal
 import subprocess
 import time
@@ -11,10 +13,43 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-
-from tests.kills.draw import Kill
+from typing import Literal
 
 from s80lab.commands.run_tables import INVALID
+
+Target = Literal["command", "group"]
+MOST_IN_A_ROW = 4
+
+
+@dataclass(frozen=True)
+class Kill:
+    """One kill.
+
+    share: the moment, as a share of the command's undisturbed duration.
+    number: the signal.
+    target: the command alone, or its whole process group.
+    """
+
+    share: float
+    number: signal.Signals
+    target: Target
+
+    @property
+    def kind(self) -> str:
+        return f"{self.number.name} to the {self.target}"
+
+
+def draw_kills(seed: int, command: str, number: int) -> list[Kill]:
+    """The kills of one round. Equal arguments give equal kills, whatever was drawn before.
+
+    number: the number of the round, from 1.
+    """
+    draw = random.Random(f"{seed} {command} {number}")
+    return [
+        Kill(draw.random(), draw.choice((signal.SIGKILL, signal.SIGTERM)), draw.choice(("command", "group")))
+        for _ in range(draw.randint(1, MOST_IN_A_ROW))
+    ]
+
 
 LIMIT_S = 600.0
 """Seconds within which every command must end, killed or not."""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.base.test_stage import flip_last_byte
+from tests.base.test_staging import flip_last_byte
 
 from s80lab.analysis.groups import read_run
 from s80lab.analysis.misses.memory import read_map

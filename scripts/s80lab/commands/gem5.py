@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`s80lab gem5 compare`: runs of gem5 compared with replays by the model, with equal load and equal warm-up."""
+"""`s80lab gem5 compare`: runs of gem5 compared with replays by the model, with equal load and equal warm-up.
+`s80lab gem5 check`: certifies or refuses the MOESI_hammer of a gem5 binary."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`s80lab checkpoint` and `s80lab captures`: list, verify, remove and move the entries of a store of large files."""
+"""`s80lab checkpoint` and `s80lab captures`: list, verify, remove and move the entries of a store of large files.
+Nothing is removed without consent."""
 
 from __future__ import annotations
 

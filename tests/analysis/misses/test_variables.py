@@ -10,17 +10,18 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from elftools.dwarf.die import DIE
 from tests.analysis.misses.programs_with_variables import CXX, RUST, C, compiled
 
 from s80lab.analysis.misses import variables as module
 from s80lab.analysis.misses.debug_files import DebugFiles
+from s80lab.analysis.misses.debug_units import Units
 from s80lab.analysis.misses.variables import (
     FROM_DEBUG,
     FROM_SECTION,
     FROM_SYMBOL,
     Variable,
     Variables,
-    offset_from_thread_pointer,
 )
 from s80lab.guest.kernel.elf import Elf, ThreadLocalSegment
 
@@ -113,17 +114,16 @@ def test_cxx_variables_have_qualified_names(tmp_path: Path, kind: str, version: 
     assert [(each.field, each.origin) for each in answers if each] == [(name, FROM_DEBUG) for _, name in names]
 
 
-def test_field_of_a_type_is_found_by_name(tmp_path: Path) -> None:
-    c = Variables(Elf(compiled(tmp_path, C, ["-shared", "-fPIC", "-g"], "c.so")), NO_DEBUG)
-    assert [c.field_of("struct node", offset) for offset in (0, 8, 12)] == ["next", "key", "+0xc"]
-    assert c.field_of("stat_t", 41) == c.field_of("stat", 41) == "pair.second"
-    assert (c.size_of("stat_t"), c.size_of("node"), c.size_of("nothing")) == (64, 16, None)
-    assert c.field_of("nothing", 0) == ""
-    cxx = Variables(Elf(compiled(tmp_path, CXX, ["-shared", "-fPIC", "-g", "-std=c++17"], "cxx.so")), NO_DEBUG)
-    assert cxx.field_of("ns::queue", 24) == "size._M_i"
-    assert cxx.field_of("ns::queue::inner", 0) == "depth"
-    assert cxx.field_of("ns::v2::box<short int>", 2) == "second" and cxx.size_of("ns::v2::box<short int>") == 4
-    assert cxx.field_of("queue", 24) == ""  # the name lacks its namespace
+def offset_from_thread_pointer(segment: ThreadLocalSegment, distance: int) -> int | None:
+    """The offset in the executable's segment of thread-local data of the byte that is `distance` bytes from the thread
+    pointer (register FS); None if the byte is not in the executable's own block.
+
+    The executable's block ends at the thread pointer, so distances are negative (System V ABI, Thread-local storage,
+    variant II of x86-64). Its first address equals the segment's linked address modulo the alignment.
+    """
+    alignment = max(1, segment.alignment)
+    offset = distance + segment.size + (-segment.address - segment.size) % alignment
+    return offset if 0 <= offset < segment.size else None
 
 
 @pytest.mark.parametrize("kind", ["position-independent", "fixed", "static"])
@@ -140,19 +140,10 @@ def test_thread_local_data_is_found_from_the_thread_pointer(tmp_path: Path, kind
         offset = offset_from_thread_pointer(segment, distance)
         assert offset is not None
         variable = variables.thread_local(offset)
-        assert variable is not None and variable.field == name and variable.is_thread_local
+        assert variable is not None and variable.field == name
         assert variable.origin == FROM_DEBUG and variable.source.partition(":")[0].endswith("program.c")
     assert offset_from_thread_pointer(segment, 0) is None
     assert variables.thread_local(segment.size) is None
-
-
-def test_thread_local_block_follows_the_alignment_of_its_address() -> None:
-    aligned = ThreadLocalSegment(0x3000, 0x48, 64)
-    assert offset_from_thread_pointer(aligned, -0x80) == 0 and offset_from_thread_pointer(aligned, -0x81) is None
-    # lld does not align the segment's address: the first byte keeps the address modulo the alignment.
-    shifted = ThreadLocalSegment(0x3010, 0x48, 64)
-    assert offset_from_thread_pointer(shifted, -0x70) == 0 and offset_from_thread_pointer(shifted, -0x71) is None
-    assert offset_from_thread_pointer(shifted, -1) is None  # behind the block
 
 
 def test_thread_local_symbols_name_stripped_data(tmp_path: Path) -> None:
@@ -244,7 +235,6 @@ def test_clang_indexes_addresses_and_names(tmp_path: Path, version: str) -> None
     variables, at = Variables(Elf(path), NO_DEBUG), addresses(path)
     nodes = found(variables, at["nodes"] + 24)
     assert (nodes.field, nodes.type, nodes.origin) == ("nodes[0][1].key", "node[2][3]", FROM_DEBUG)
-    assert variables.field_of("stat_t", 40) == "pair.second"
 
 
 def test_rust_statics_have_their_modules(tmp_path: Path) -> None:
@@ -291,10 +281,16 @@ def test_damaged_debug_information_still_gives_names(tmp_path: Path, source: str
         for symbol, address, each in zip(symbols, wanted, names, strict=True):
             assert each is not None and each.name and each.origin != FROM_SECTION
             assert each.address <= address and symbol.address <= each.address
-        variables.field_of("node", 8)
         variables.thread_locals(range(128))
         same += names == whole
     assert same >= 100  # most bytes do not concern these variables
+
+
+def entries(units: Units) -> dict[bytes, DIE]:
+    """The named entries of the only unit, without those that they enclose."""
+    (unit,) = units._units
+    found = ((entry.attributes.get("DW_AT_name"), entry) for entry in units.children(unit.get_top_DIE()))
+    return {name.value: entry for name, entry in found if name is not None}
 
 
 def test_structure_that_contains_itself_ends(tmp_path: Path) -> None:
@@ -306,7 +302,7 @@ def test_structure_that_contains_itself_ends(tmp_path: Path) -> None:
     elf = Elf(tmp_path / "circle")
     units = Variables(elf, NO_DEBUG)._units
     assert units is not None
-    (outer,) = units.named_types("outer")
+    outer = entries(units)[b"outer"]
     content = bytearray(elf.path.read_bytes())
     for member in units.children(outer):
         begin = elf.sections[".debug_info"].offset + member.attributes["DW_AT_type"].offset
@@ -332,9 +328,8 @@ def test_debug_information_with_a_circle_of_types_ends(tmp_path: Path) -> None:
     at = {symbol.name: symbol.address for symbol in elf.objects()}["value"]
     units = Variables(elf, NO_DEBUG)
     assert field(units, at + 4) == "value[1]" and units._units is not None
-    entries = {entry.attributes["DW_AT_name"].value: entry for entry in units._units.named_types("first")}
-    entries |= {entry.attributes["DW_AT_name"].value: entry for entry in units._units.named_types("second")}
-    first, second = entries[b"first"], entries[b"second"]
+    types = entries(units._units)
+    first, second = types[b"first"], types[b"second"]
     begin = elf.sections[".debug_info"].offset + first.attributes["DW_AT_type"].offset
     content = bytearray(elf.path.read_bytes())
     content[begin : begin + 4] = (second.offset - second.cu.cu_offset).to_bytes(4, "little")
