@@ -21,7 +21,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from io import BytesIO
-from itertools import islice
 from typing import NamedTuple
 
 from elftools.dwarf.abbrevtable import AbbrevDecl
@@ -55,10 +54,9 @@ _OFFSETS = ("strp", "line_strp", "sec_offset", "ref_addr", "strp_sup", "GNU_strp
 
 SUBPROGRAM = "DW_TAG_subprogram"
 _COMPOSITES = ("DW_TAG_structure_type", "DW_TAG_class_type", "DW_TAG_union_type")
-_TYPES = (*_COMPOSITES, "DW_TAG_typedef", "DW_TAG_base_type", "DW_TAG_enumeration_type")
 _SCOPES = (*_COMPOSITES, "DW_TAG_namespace", "DW_TAG_module", SUBPROGRAM, "DW_TAG_enumeration_type")
 # What an entry is to the walk: bits.
-_IS_VARIABLE, _IS_SCOPE, _IS_TYPE, _IS_FUNCTION = 1, 2, 4, 8
+_IS_VARIABLE, _IS_SCOPE, _IS_FUNCTION = 1, 2, 4
 
 # Operations of a location: DWARF 5, section 7.7.1, and GNU extensions.
 _ADDRESS, _PLUS, _PIECE = 0x03, 0x23, 0x93
@@ -71,10 +69,6 @@ _OF_ADDRESS = re.compile(rb"\x03(?=(.{5})\0\0\0)", re.DOTALL)
 _OF_THREAD_LOCAL = re.compile(rb"\x0e(?=(.{5})\0\0\0[\x9b\xe0])", re.DOTALL)
 # Variables before an address that are tried; those nearest to the address may be smaller than their distance.
 _TRIED = 4
-# Units in which a type is sought by its name. Most units of a program repeat the types of its headers.
-_UNITS_TRIED = 64
-# Longer texts that end with the name of a type, of which one may stand for the name.
-_ENDS_TRIED = 64
 
 
 @dataclass(frozen=True)
@@ -102,7 +96,6 @@ class Walked:
     variables: list[Static] = field(default_factory=list)
     scopes: list[Scope] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
-    types: list[int] = field(default_factory=list)
 
     @cached_property
     def _begins(self) -> list[int]:
@@ -207,36 +200,6 @@ class Units:
         offset = self._signatures.get(signature)
         return None if offset is None else self.entry(offset)
 
-    def named_types(self, name: str) -> Iterator[DIE]:
-        """Entries of types whose own name, without namespaces, is the text."""
-        text = name.encode() + b"\0"
-        words = [offset.to_bytes(4, "little") for offset in self._string_offsets(text)]
-        places = [place for each in (text, *words) for place in _places(self._data, each)]
-        units: dict[int, list[int]] = {}
-        for place in sorted(places):
-            units.setdefault(self._number(place), []).append(place)
-        indexed = _content(self.info.debug_str_offsets_sec)
-        for word in words:
-            for place in _places(indexed, word):
-                number = self._unit_of_base("DW_AT_str_offsets_base", place)
-                if number is not None:
-                    units.setdefault(number, [])
-        for number in sorted(units)[:_UNITS_TRIED]:
-            types = self.walk(self._units[number]).types
-            near = {bisect_right(types, place) - 1 for place in units[number]}
-            for index in sorted(near) if near else range(len(types)):
-                entry = self.entry(types[index]) if index >= 0 else None
-                if entry is not None and entry.attributes.get("DW_AT_name", _NAMELESS).value == name.encode():
-                    yield entry
-
-    def _string_offsets(self, text: bytes) -> list[int]:
-        """Where .debug_str has a text. The linker may store the text as the end of a longer one."""
-        strings = _content(self.info.debug_str_sec)
-        places = list(islice(_places(strings, text), _ENDS_TRIED))
-        whole = [0] if strings.startswith(text) else []
-        whole += [place + 1 for place in _places(strings, b"\0" + text)]
-        return whole or places
-
     def walk(self, unit: CompileUnit) -> Walked:
         """Variables, scopes and types of a unit. Each unit is walked once."""
         if unit.cu_offset not in self._walked:
@@ -282,8 +245,6 @@ class Units:
                         begin, at = _step(data, at, step)
                         if step in (_LOCATION, _LOCATION1):
                             walked.variables += self._statics(unit, here, data[begin:at])
-            if kind & _IS_TYPE:
-                walked.types.append(here)
             if not children:
                 continue
             skipped = kind & _IS_FUNCTION and at < sibling <= end and not self._has_candidate(at, sibling)
@@ -453,18 +414,10 @@ class Units:
         return self._shapes[key]
 
 
-class _Nameless(NamedTuple):
-    value: bytes = b""
-
-
-_NAMELESS = _Nameless()
-
-
 def _shape(declaration: AbbrevDecl, steps: Mapping[str, int]) -> _Shape:
     """KeyError for a form that is not known."""
     tag = declaration["tag"]
-    kind = _IS_VARIABLE * (tag == "DW_TAG_variable") | _IS_SCOPE * (tag in _SCOPES)
-    kind |= _IS_TYPE * (tag in _TYPES) | _IS_FUNCTION * (tag == SUBPROGRAM)
+    kind = _IS_VARIABLE * (tag == "DW_TAG_variable") | _IS_SCOPE * (tag in _SCOPES) | _IS_FUNCTION * (tag == SUBPROGRAM)
     found = [0]
     for attribute in declaration["attr_spec"]:
         step = steps[str(attribute.form).removeprefix("DW_FORM_")]
@@ -522,13 +475,6 @@ def _content(section: DebugSectionDescriptor | None) -> bytes:
         return section.stream.getvalue()
     section.stream.seek(0)
     return section.stream.read()
-
-
-def _places(data: bytes, text: bytes) -> Iterator[int]:
-    place = data.find(text)
-    while place >= 0:
-        yield place
-        place = data.find(text, place + 1)
 
 
 def constant_offset(location: object) -> int | None:

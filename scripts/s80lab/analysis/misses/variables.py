@@ -49,7 +49,6 @@ MANGLED = ("_Z", "_R", "__Z")
 _OF_RUST_MACRO = re.compile(r"(::\{[^:]*\})*::__RUST_STD_INTERNAL_VAL$")
 # Symbols before an address that are tried: a longer symbol may contain shorter ones.
 _TRIED = 8
-_KEYWORDS = ("struct ", "class ", "union ", "enum ")
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,6 @@ class Variable:
     type: str = ""
     source: str = ""
     origin: str = FROM_DEBUG
-    is_thread_local: bool = False
 
 
 @dataclass(frozen=True)
@@ -127,25 +125,6 @@ class Variables:
         """The thread-local variables at offsets of the segment, in the order of the offsets."""
         return self._names(offsets, True)
 
-    def size_of(self, type_name: str) -> int | None:
-        """Bytes of a type that is given by its name, as in `field_of`; None if that is unknown."""
-        type_ = self._type(type_name)
-        try:
-            return self._types.size(type_) if self._types else None
-        except Exception:  # damaged debug information
-            return None
-
-    def field_of(self, type_name: str, offset: int) -> str:
-        """The field at an offset of an object whose type is given by name: `head.next`. The name has its namespaces
-        and, for a template, its arguments: `ns::node<int>`. Where no field has the byte, an offset follows:
-        `head+0x4`, `+0x4`. Empty if the debug information does not have the type, or if the type has no fields."""
-        type_ = self._type(type_name)
-        try:
-            found = self._types.field(type_, offset) if self._types and type_ is not None else None
-        except Exception:  # damaged debug information
-            return ""
-        return "" if found is None else _with_offset(found.path, found.rest)
-
     def _names(self, addresses: Sequence[int], thread_local: bool) -> list[Variable | None]:
         wanted = sorted(set(addresses))
         symbols = {address: self._tables[thread_local].containing(address) for address in wanted}
@@ -156,7 +135,7 @@ class Variables:
         for address, symbol in symbols.items():
             found[address] = (
                 self._from_debug(address, symbol, thread_local)
-                or _from_symbol(address, symbol, thread_local)
+                or _from_symbol(address, symbol)
                 or (self._thread_local_place(address) if thread_local else self._from_section(address))
             )
         named = {each.name for each in found.values() if each and each.origin == FROM_SYMBOL}
@@ -187,7 +166,6 @@ class Variables:
                 described.type_name,
                 described.source,
                 FROM_DEBUG,
-                thread_local,
             )
         return None
 
@@ -221,19 +199,6 @@ class Variables:
             return _with_offset(described.name, offset)
         return _with_offset(joined(described.name, found.path), found.rest)
 
-    def _type(self, name: str) -> DIE | None:
-        """The type with a name that has a length: not a declaration."""
-        if self._units is None or self._types is None:
-            return None
-        bare = next((name.removeprefix(word) for word in _KEYWORDS if name.startswith(word)), name)
-        try:
-            for entry in self._units.named_types(_last_part(bare)):
-                if self._types.qualified(entry) == bare and self._types.size(entry) is not None:
-                    return entry
-        except Exception:  # damaged debug information
-            return None
-        return None
-
     def _from_section(self, address: int) -> Variable | None:
         name = self.elf.section_at(address)
         if not name:
@@ -254,20 +219,7 @@ class Variables:
             return None
         begin, inside = section.address - segment.address, address - section.address
         field = _with_offset(section.name, inside)
-        return Variable(section.name, begin, section.size, inside, field, origin=FROM_SECTION, is_thread_local=True)
-
-
-def offset_from_thread_pointer(segment: ThreadLocalSegment, distance: int) -> int | None:
-    """The offset in the executable's segment of thread-local data of the byte that is `distance` bytes from the thread
-    pointer (register FS); None if the byte is not in the executable's own block.
-
-    The executable's block ends at the thread pointer, so distances are negative (System V ABI, Thread-local storage,
-    variant II of x86-64). Its first address equals the segment's linked address modulo the alignment. Blocks of shared
-    libraries are elsewhere.
-    """
-    alignment = max(1, segment.alignment)
-    offset = distance + segment.size + (-segment.address - segment.size) % alignment
-    return offset if 0 <= offset < segment.size else None
+        return Variable(section.name, begin, section.size, inside, field, origin=FROM_SECTION)
 
 
 def demangled(names: Sequence[str]) -> Mapping[str, str]:
@@ -363,13 +315,13 @@ def _opened(path: Path) -> Elf | None:
         return None
 
 
-def _from_symbol(address: int, symbol: Symbol | None, thread_local: bool) -> Variable | None:
+def _from_symbol(address: int, symbol: Symbol | None) -> Variable | None:
     if symbol is None:
         return None
     name = symbol.name.partition("@")[0]  # without the version
     offset = address - symbol.address
     field = _with_offset(name, offset)
-    return Variable(name, symbol.address, symbol.size, offset, field, "", "", FROM_SYMBOL, thread_local)
+    return Variable(name, symbol.address, symbol.size, offset, field, origin=FROM_SYMBOL)
 
 
 def _renamed(variable: Variable | None, names: Mapping[str, str]) -> Variable | None:
@@ -381,13 +333,3 @@ def _renamed(variable: Variable | None, names: Mapping[str, str]) -> Variable | 
 
 def _with_offset(name: str, offset: int) -> str:
     return f"{name}+{offset:#x}" if offset else name
-
-
-def _last_part(name: str) -> str:
-    """The own name of a qualified type: `node<a::b>` of `ns::node<a::b>`."""
-    depth = 0
-    for place in range(len(name) - 1, 0, -1):
-        depth += (name[place] == ">") - (name[place] == "<")
-        if not depth and name[place - 1 : place + 1] == "::":
-            return name[place + 1 :]
-    return name
