@@ -14,8 +14,6 @@ from s80lab.commands.line.traces import LessonArguments
 from s80lab.commands.output import print_json, print_records, sayer
 from s80lab.trace import files, source, step, text
 
-FIRST = "producer-consumer"
-
 
 def lesson_command(args: LessonArguments) -> None:
     """Step through a short coherence trace (a lesson), with the reason for each change of state. No guest is needed."""

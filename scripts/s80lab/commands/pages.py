@@ -145,6 +145,7 @@ def protocol_docs(args: DocsArguments) -> None:
 def write_protocols() -> Iterator[Path]:
     """Prove each known protocol; write its page into build/protocols, and the pack and the record of proofs that are in
     git; yield the path of each."""
+    PROTOCOLS.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory() as place:
         names = [page.name for page in protocols.write_pages(Path(place))]
         write_pack(Path(place), PROTOCOLS)

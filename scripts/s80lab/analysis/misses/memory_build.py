@@ -34,7 +34,6 @@ _IMAGE_BASE = 0xFFFF_FFFF_8000_0000
 _NO_MAPPING = 0
 _MAPPING_FLAGS = 3
 _STACK_BYTES = 4 * PAGE
-_THREAD_STACKS = "alloc_thread_stack_node"
 
 
 @dataclass

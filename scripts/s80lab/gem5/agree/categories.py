@@ -56,7 +56,6 @@ def _model(pattern: str, states: Terms, kinds: Terms = ("",)) -> Terms:
 
 
 _ALL = ("S", "O", "M", "MM")
-_OWNED = ("M", "MM")
 
 
 def _hits() -> list[Category]:
