@@ -12,10 +12,9 @@ import sys
 import time
 from pathlib import Path
 
-from tests.kills.campaign import Campaign
+from tests.kills.campaign import Campaign, read_totals, write_totals
 from tests.kills.material import Material
 from tests.kills.scenarios import scenarios
-from tests.kills.totals import read_totals, write_totals
 from tests.lab import Lab
 
 from s80lab.base import paths

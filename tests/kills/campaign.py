@@ -1,24 +1,85 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rounds of kills: prepare a lab, kill a command several times, let it end undisturbed, and compare."""
+"""Rounds of kills: prepare a lab, kill a command several times, let it end undisturbed, and compare. The totals of all
+calls of the harness are in a JSON file."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from tests.kills.process import LIMIT_S, Ended, Kill, draw_kills, end_survivors, execute, survivors, until_none
 from tests.kills.scenarios import Scenario, exports_of
 from tests.kills.state import Listing, Reader, State, strays, violations
-from tests.kills.totals import Totals, Violation, write_totals
 from tests.lab import Lab
 
+from s80lab.base.files import whole
 from s80lab.base.version import __version__
+
+
+@dataclass
+class Violation:
+    """A promise that did not hold. what: one sentence each. folder: the lab as the kill left it. repeat: the command
+    that repeats the round."""
+
+    command: str
+    scenario: str
+    round: int
+    seed: int
+    version: str
+    kills: list[str]
+    what: list[str]
+    folder: str
+    repeat: str
+
+
+@dataclass
+class Totals:
+    """Kills by command and kind, rounds by command, violations, and the calls that made them.
+
+    missed: commands that ended before the drawn moment; they are not kills.
+    """
+
+    kills: dict[str, dict[str, int]] = field(default_factory=dict)
+    missed: dict[str, int] = field(default_factory=dict)
+    rounds: dict[str, int] = field(default_factory=dict)
+    violations: list[Violation] = field(default_factory=list)
+    calls: list[dict[str, object]] = field(default_factory=list)
+
+    def count(self, command: str) -> int:
+        """All kills of a command."""
+        return sum(self.kills.get(command, {}).values())
+
+    def add_kill(self, command: str, kind: str) -> None:
+        kinds = self.kills.setdefault(command, {})
+        kinds[kind] = kinds.get(kind, 0) + 1
+
+    def add_missed(self, command: str) -> None:
+        self.missed[command] = self.missed.get(command, 0) + 1
+
+    def add_round(self, command: str) -> None:
+        self.rounds[command] = self.rounds.get(command, 0) + 1
+
+
+def read_totals(path: Path) -> Totals:
+    """The totals in a file; empty if there is no file."""
+    if not path.exists():
+        return Totals()
+    content = json.loads(path.read_text(encoding="utf-8"))
+    return Totals(**content | {"violations": [Violation(**one) for one in content["violations"]]})
+
+
+def write_totals(totals: Totals, path: Path) -> None:
+    """Replace the file, completely or not at all."""
+    with whole(path) as partial:
+        partial.write_text(json.dumps(asdict(totals), indent=1) + "\n", encoding="utf-8")
+
 
 LAST_CHARACTERS = 600
 ROUNDS_PER_KILL = 5

@@ -13,12 +13,11 @@ from pathlib import Path
 
 import pytest
 from tests.kills.__main__ import main, parse_kills
-from tests.kills.campaign import Campaign
+from tests.kills.campaign import Campaign, Totals, read_totals, write_totals
 from tests.kills.material import Material
 from tests.kills.process import MOST_IN_A_ROW, draw_kills, end_survivors, survivors, until_none
 from tests.kills.scenarios import Scenario, scenarios
 from tests.kills.state import State, strays, violations
-from tests.kills.totals import Totals, read_totals, write_totals
 from tests.lab import Lab
 
 REFERENCE: State = {"run a: stats.json": "1", "run a: rows": "2"}
