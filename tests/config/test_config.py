@@ -14,11 +14,11 @@ import pytest
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.strict import find, parse_settings, parse_size
+from s80lab.base.strict import find, load, parse_settings, parse_size
 from s80lab.base.suggest import names
 from s80lab.config.differences import differences, find_differences, label, slug, words
 from s80lab.config.experiment import ACCOUNTS, load_experiment, load_scale
-from s80lab.config.machine import GIB, load_machine, load_machine_file, load_machine_text, low_ram
+from s80lab.config.machine import GIB, Machine, load_machine, load_machine_text, low_ram
 from s80lab.config.server import load_server
 from s80lab.config.workload import load_workload
 from s80lab.experiment.check import check_file
@@ -227,20 +227,20 @@ def test_description_with_special_characters_survives(tmp_path: Path) -> None:
     """A surrogate pair is no TOML, and DEL must be escaped there."""
     machine = load_machine("s80", {"description": 'fast \N{ROCKET}, "quoted" \x7f\ttabbed'})
     (tmp_path / "machine.toml").write_text(machine.resolved())
-    assert load_machine_file(tmp_path / "machine.toml").description == machine.description
+    assert load(tmp_path / "machine.toml", Machine).description == machine.description
 
 
 def test_missing_key_is_named(tmp_path: Path) -> None:
     text = (paths.MACHINES / "s80.toml").read_text().replace("ways = 4\n", "", 1)
     (tmp_path / "m.toml").write_text(text)
     with pytest.raises(UserError, match=r"m.toml: the key `l2.ways` is missing"):
-        load_machine_file(tmp_path / "m.toml")
+        load(tmp_path / "m.toml", Machine)
 
 
 def test_broken_toml_is_named_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "m.toml").write_text("name = \n")
     with pytest.raises(UserError, match=r"m.toml: is not TOML: .*line 1"):
-        load_machine_file(tmp_path / "m.toml")
+        load(tmp_path / "m.toml", Machine)
 
 
 @pytest.mark.parametrize(
@@ -253,7 +253,7 @@ def test_broken_toml_is_named_with_its_line(tmp_path: Path) -> None:
 def test_machine_file_that_would_take_gigabytes_is_refused(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "m.toml").write_text(text)
     with pytest.raises(UserError, match=message):
-        load_machine_file(tmp_path / "m.toml")
+        load(tmp_path / "m.toml", Machine)
 
 
 def test_sets_must_be_a_power_of_two() -> None:
@@ -275,7 +275,7 @@ def test_resolved_machine_has_sizes_in_bytes(tmp_path: Path) -> None:
     resolved = tmp_path / "machine.toml"
     resolved.write_text(machine.resolved())
     assert "size = 4194304" in machine.resolved()
-    assert load_machine_file(resolved) == machine.model_copy(update={"provenance": {}})
+    assert load(resolved, Machine) == machine.model_copy(update={"provenance": {}})
 
 
 def test_low_ram_ends_below_the_pci_hole() -> None:

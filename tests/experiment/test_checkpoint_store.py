@@ -65,7 +65,7 @@ def make(store: Path, name: str, said: io.StringIO | None = None) -> Checkpoint:
 def test_recorded_checkpoint_is_found_and_whole(store: Path) -> None:
     made = make(store, "ready-a")
     assert checkpoint.find("ready-a", made.manifest.key) == made
-    assert checkpoint.verify(made) == "whole"
+    assert STORE.verify(made.manifest) == "whole"
 
 
 def test_checkpoint_with_other_inputs_is_not_found(store: Path) -> None:
@@ -92,7 +92,7 @@ def test_flipped_bit_with_kept_time_is_refused(store: Path, name: str) -> None:
     made = make(store, "warm-a")
     assert make(store, "warm-a") == made
     flip_last_byte(made.folder / name)
-    assert checkpoint.verify(made) == "damaged"
+    assert STORE.verify(made.manifest) == "damaged"
     sentence = rf"{name}: the file has changed since s80lab wrote it; remove the folder .*warm-a, and s80lab will build"
     for use in (lambda: checkpoint.check(made), lambda: make(store, "warm-a")):
         with pytest.raises(UserError, match=sentence):
@@ -106,9 +106,9 @@ def test_warm_checkpoint_without_a_hash_of_its_snapshots_is_built_again(store: P
     checkpoint.STORE.record(made.manifest.model_copy(update={"files": files}))
     assert not checkpoint.exists("warm-a", made.manifest.key)
     assert checkpoint.find("warm-a", made.manifest.key) is None
-    assert [checkpoint.verify(old) for old in checkpoint.all_checkpoints()] == ["outdated"]
+    assert [STORE.verify(old.manifest) for old in checkpoint.all_checkpoints()] == ["outdated"]
     said = io.StringIO()
-    assert checkpoint.verify(make(store, "warm-a", said)) == "whole"
+    assert STORE.verify(make(store, "warm-a", said).manifest) == "whole"
     assert (
         "warm-a: this checkpoint is built again: an older version of s80lab wrote it, without a hash of snapshots.jsonl"
         in said.getvalue()
@@ -131,7 +131,7 @@ def test_truncated_checkpoint_is_built_again_with_a_sentence(store: Path) -> Non
     made = make(store, "ready-a")
     made.guest_state.write_bytes(b"stat")
     said = io.StringIO()
-    assert checkpoint.verify(make(store, "ready-a", said)) == "whole"
+    assert STORE.verify(make(store, "ready-a", said).manifest) == "whole"
     assert "ready-a: this checkpoint is built again: a file is missing or has another length" in said.getvalue()
 
 
@@ -147,18 +147,18 @@ def test_manifest_without_files_is_not_whole(store: Path) -> None:
     made = make(store, "ready-a")
     checkpoint.STORE.record(made.manifest.model_copy(update={"files": {}}))
     (empty,) = checkpoint.all_checkpoints()
-    assert checkpoint.verify(empty) == "missing" and not checkpoint.STORE.present(empty.manifest)
+    assert STORE.verify(empty.manifest) == "missing" and not checkpoint.STORE.present(empty.manifest)
     assert checkpoint.find("ready-a", made.manifest.key) is None
     with pytest.raises(UserError, match="there is no `ready-a`"):
         export(checkpoint.STORE, "ready-a", store.parent / "exported")
-    assert checkpoint.verify(make(store, "ready-a")) == "whole"
+    assert STORE.verify(make(store, "ready-a").manifest) == "whole"
 
 
 def test_checkpoint_without_guest_state_is_missing(store: Path) -> None:
     made = make(store, "ready-a")
     made.guest_state.unlink()
     assert checkpoint.find("ready-a", made.manifest.key) is None
-    assert checkpoint.verify(made) == "missing"
+    assert STORE.verify(made.manifest) == "missing"
 
 
 @pytest.mark.parametrize("name", [RAM_FILE, GUEST_STATE])
@@ -167,13 +167,13 @@ def test_checkpoint_with_changed_byte_is_damaged(store: Path, name: str) -> None
     with (made.folder / name).open("r+b") as file:
         file.seek(-1, 2)
         file.write(b"!")
-    assert checkpoint.verify(made) == "damaged"
+    assert STORE.verify(made.manifest) == "damaged"
 
 
 def test_checkpoint_with_changed_manifest_is_damaged(store: Path) -> None:
     made = make(store, "ready-a")
     manifest = made.manifest.model_copy(update={"inputs": {"kernel": "9"}})
-    assert checkpoint.verify(Checkpoint(manifest, made.folder)) == "damaged"
+    assert STORE.verify(manifest) == "damaged"
 
 
 def test_truncated_checkpoint_manifest_is_ignored(store: Path) -> None:
@@ -188,7 +188,7 @@ def test_prune_removes_all_but_the_kept(store: Path) -> None:
     make(store, "ready-a")
     kept = make(store, "ready-b")
     (store / "warm-without-manifest").mkdir()
-    assert [name for name, _ in checkpoint.prune({"ready-b"})] == ["ready-a"]
+    assert [name for name, _ in STORE.prune({"ready-b"})] == ["ready-a"]
     assert checkpoint.all_checkpoints() == [kept]
     assert sorted(path.name for path in store.iterdir() if path.is_dir()) == ["ready-b"]
 
@@ -200,7 +200,7 @@ def test_checkpoint_manifest_with_wrong_name_is_ignored_and_removes_no_file(stor
     manifest = store / "ready-a.json"
     manifest.write_text(manifest.read_text().replace('"ready-a"', '"../victim"'))
     assert checkpoint.all_checkpoints() == []
-    checkpoint.prune(set())
+    STORE.prune(set())
     assert victim.read_text() == "kept"
 
 
@@ -283,7 +283,7 @@ def test_exported_checkpoint_is_imported_unchanged(
     assert take_in(STORE, lies) == (made.manifest, True)
     found = checkpoint.find("ready-a", made.manifest.key)
     assert found is not None and found.manifest == made.manifest and found.folder != made.folder
-    assert checkpoint.verify(found) == "whole"
+    assert STORE.verify(found.manifest) == "whole"
     assert (found.folder / SNAPSHOTS).read_text() == "intervals"
     assert found.ram.read_bytes() == made.ram.read_bytes() and found.ram.stat().st_blocks * 512 < 2_000_000
     assert take_in(STORE, lies) == (made.manifest, False)
@@ -576,7 +576,7 @@ def test_checkpoint_built_with_a_stage_is_in_the_store(tmp_path: Path, monkeypat
     monkeypatch.setenv("S80LAB_CHECKPOINTS", str(tmp_path / "here"))
     monkeypatch.setenv("S80LAB_STAGE", str(tmp_path / "stage"))
     built = make(tmp_path / "here", "ready-b")
-    assert checkpoint.verify(built) == "whole"
+    assert STORE.verify(built.manifest) == "whole"
     assert list((tmp_path / "stage").iterdir()) == []
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
@@ -18,7 +18,6 @@ from s80lab.commands.output import print_json
 from s80lab.config.differences import SEPARATOR
 from s80lab.results.database import list_runs
 
-Kind = Literal["experiments", "machines", "protocols", "scales", "servers", "runs"]
 FOLDERS: Mapping[str, Path] = {
     "machines": paths.MACHINES,
     "protocols": paths.PROTOCOLS,

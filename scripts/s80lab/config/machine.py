@@ -362,11 +362,6 @@ def with_inclusion(protocol: Path, overrides: Mapping[str, object] | None = None
     return {**({"l2.inclusion": organisation} if organisation else {}), **(overrides or {})}
 
 
-def load_machine_file(path: Path, overrides: Mapping[str, object] | None = None) -> Machine:
-    """Read a machine from any file, with overrides."""
-    return load(path, Machine, overrides)
-
-
 def load_machine_text(text: str, where: str, overrides: Mapping[str, object] | None = None) -> Machine:
     """Read a resolved machine from a text, for example of a capture. where: the source, for messages."""
     return resolve(parse_toml(text, where), Machine, where, overrides)

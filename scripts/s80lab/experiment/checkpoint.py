@@ -21,7 +21,7 @@ from s80lab.base.progress import WAITING, Job
 from s80lab.base.renamed import VERDICTS
 from s80lab.base.stage import staged, workplace
 from s80lab.base.staging import exclusive, lockable, staging
-from s80lab.base.store import FileRecord, Store, StoredManifest, Verdict, check_files, now
+from s80lab.base.store import FileRecord, Store, StoredManifest, check_files, now
 from s80lab.base.strict import Strict
 from s80lab.guest.command import RAM_FILE
 from s80lab.results.run_folder import SNAPSHOTS
@@ -42,9 +42,7 @@ __all__ = [
     "find",
     "known",
     "local",
-    "prune",
     "removed",
-    "verify",
 ]
 
 GUEST_STATE = "guest.state"
@@ -300,19 +298,6 @@ async def local(checkpoint: Checkpoint, job: Job) -> Checkpoint:
 def all_checkpoints() -> list[Checkpoint]:
     """All checkpoints with a readable manifest, by name; their files may be missing."""
     return [_checkpoint(manifest) for manifest in STORE.all()]
-
-
-def verify(checkpoint: Checkpoint) -> Verdict:
-    """Check all hashes of a checkpoint again."""
-    return STORE.verify(checkpoint.manifest)
-
-
-def prune(keep: set[str]) -> list[tuple[str, int]]:
-    """Remove all checkpoints not named in `keep`, and folders without a manifest.
-
-    Returns name and freed bytes of each removed checkpoint.
-    """
-    return STORE.prune(keep)
 
 
 def _checkpoint(manifest: Manifest) -> Checkpoint:

@@ -4,14 +4,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from s80lab.results.metrics.batches import HIGHEST_LAG_1, batches, degrees, lag_1, ratio_batches, standard_error
+from s80lab.results.metrics.batches import HIGHEST_LAG_1, Batches, batches, degrees, lag_1, standard_error
 from s80lab.results.metrics.standing import HEADLINE, headline_batches
 from s80lab.results.snapshots import Snapshots, without
+
+
+def ratio_batches(parts: Sequence[float], wholes: Sequence[float]) -> Batches | None:
+    """Batch means of sum(parts) / sum(wholes), given one count per interval. None if a divisor is 0."""
+    part, whole = sum(parts), sum(wholes)
+    if any(whole - one <= 0 for one in wholes):
+        return None
+    return batches(part / whole, [(part - p) / (whole - w) for p, w in zip(parts, wholes, strict=True)])
 
 
 def correlated(n: int, correlation: float, draw: np.random.Generator) -> np.ndarray:

@@ -62,11 +62,6 @@ class Sums(Log):
         """The records with a line and an address."""
         return dataclasses.replace(self, records=self.records[self.exact])
 
-    @cached_property
-    def ranges(self) -> Self:
-        """The other records: `address` is the first of 2^`range` bytes; reads, writes, foreign and size are 0."""
-        return dataclasses.replace(self, records=self.records[~self.exact])
-
     @property
     def total(self) -> int:
         """Requests of all records."""

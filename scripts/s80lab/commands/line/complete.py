@@ -60,11 +60,6 @@ def runs() -> list[str]:
     return sorted(folder.name for folder in paths.runs().glob("[!.]*") if folder.is_dir())
 
 
-def checkpoints() -> list[str]:
-    """Names of checkpoints."""
-    return _entries(paths.checkpoints())
-
-
 def captures(incomplete: str = "") -> list[str]:
     """Names of captures, and the .s80c files in the folder that `incomplete` names."""
     folder = incomplete[: incomplete.rfind("/") + 1]

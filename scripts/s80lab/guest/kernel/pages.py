@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from s80lab.guest.kernel.memory import PAGE, KernelMemory
+from s80lab.guest.kernel.memory import KernelMemory
 
 Words = NDArray[np.uint64]
 # The kernel maps this array by pages of 2 MiB.
@@ -74,11 +74,6 @@ def read_pages(memory: KernelMemory) -> Pages:
         head=head,
         places=places,
     )
-
-
-def frame(physical: int) -> int:
-    """The number of the page that contains an address."""
-    return physical // PAGE
 
 
 @dataclass(frozen=True)

@@ -56,15 +56,6 @@ def batches(value: float, without: Sequence[float]) -> Batches | None:
     return Batches(value, standard_error(parts, correlation), correlation, len(parts), degrees(len(parts), correlation))
 
 
-def ratio_batches(parts: Sequence[float], wholes: Sequence[float]) -> Batches | None:
-    """Batch means of sum(parts) / sum(wholes), given one count per interval. None if a divisor is 0."""
-    part, whole = sum(parts), sum(wholes)
-    if any(whole - one <= 0 for one in wholes):
-        return None
-    without = [(part - p) / (whole - w) for p, w in zip(parts, wholes, strict=True)]
-    return batches(part / whole, without)
-
-
 def pseudo_values(value: float, without: Sequence[float]) -> list[float]:
     """Jackknife pseudo-values of the intervals; their mean is the ratio, except for a small bias."""
     n = len(without)
