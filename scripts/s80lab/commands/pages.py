@@ -139,7 +139,7 @@ def machine_keys_page() -> str:
 def protocol_docs(args: DocsArguments) -> None:
     """Write the pages and state diagrams of all protocols into build/protocols, and pack them."""
     for file in write_protocols():
-        print(plain(shown(file)))
+        print(plain(short_path(file)))
 
 
 def write_protocols() -> Iterator[Path]:
