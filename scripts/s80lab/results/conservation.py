@@ -70,6 +70,15 @@ def _same_shape(left: str, right: str) -> Callable[[Delta], Sides]:
     return sides
 
 
+def _summed(left: str, right: str, *dims: str) -> Callable[[Delta], Sides]:
+    """Two statistics, each summed over all dimensions but the given ones."""
+
+    def sides(delta: Delta) -> Sides:
+        return dims, delta.by(left, *dims), delta.by(right, *dims)
+
+    return sides
+
+
 def _pair(delta: Delta, left: str, right: str, dims: tuple[str, ...]) -> Sides:
     """Two statistics over the same dimensions; kinds of access that the engine does not separate are summed."""
     kinds = delta.header.labels["kind"]
@@ -104,21 +113,8 @@ def _left_e(delta: Delta) -> Sides:
     return ("core", "class"), np.zeros_like(resident), resident
 
 
-def _stalls_within_busy(delta: Delta) -> Sides:
-    return (), delta["stall_cycles"].sum(), delta["busy_cycles"].sum()
-
-
-def _instruction_classes(delta: Delta) -> Sides:
-    dims = ("privilege", "class")
-    return dims, delta.by("instruction_class", *dims), delta.by("instructions", *dims)
-
-
 def _instructions(delta: Delta) -> Sides:
     return (), delta["instructions"].sum(), np.asarray(delta.instructions)
-
-
-def _stores_found_e(delta: Delta) -> Sides:
-    return ("core",), delta.by("stores_found_e", "core"), delta.by("e_to_m", "core")
 
 
 def _cycles(delta: Delta) -> Sides:
@@ -160,15 +156,6 @@ def _after_recall(delta: Delta) -> Sides:
     return dims, ends.by("misses_after_recall", *dims), ends.by("recalled_copies", *dims)
 
 
-def _misses_after_recall(delta: Delta) -> Sides:
-    dims = ("core", "privilege", "class", "kind")
-    return dims, delta.by("misses_after_recall", *dims), delta["l2_misses"]
-
-
-def _recalled_within_invalidations(delta: Delta) -> Sides:
-    return ("core",), delta.by("recalled_copies", "core"), delta["l2_invalidations"]
-
-
 HOME_CONSERVATION_CHECKS: tuple[ConservationCheck, ...] = (
     ConservationCheck(
         "after_recall_within_recalled",
@@ -177,12 +164,15 @@ HOME_CONSERVATION_CHECKS: tuple[ConservationCheck, ...] = (
         "<=",
     ),
     ConservationCheck(
-        "after_recall_within_misses", "the misses after a recall are L2 misses", _misses_after_recall, "<="
+        "after_recall_within_misses",
+        "the misses after a recall are L2 misses",
+        _summed("misses_after_recall", "l2_misses", "core", "privilege", "class", "kind"),
+        "<=",
     ),
     ConservationCheck(
         "recalled_within_invalidations",
         "each recalled copy is an invalidated block",
-        _recalled_within_invalidations,
+        _summed("recalled_copies", "l2_invalidations", "core"),
         "<=",
     ),
 )
@@ -202,7 +192,7 @@ CONSERVATION_CHECKS: tuple[ConservationCheck, ...] = (
     ConservationCheck(
         "classes_sum_to_instructions",
         "the instruction classes sum to the instructions of all cores",
-        _instruction_classes,
+        _summed("instruction_class", "instructions", "privilege", "class"),
         engine="model",
     ),
     ConservationCheck(
@@ -226,7 +216,7 @@ CONSERVATION_CHECKS: tuple[ConservationCheck, ...] = (
     ConservationCheck(
         "stores_found_e_went_to_m",
         "each store that found a block in E took that block to M",
-        _stores_found_e,
+        _summed("stores_found_e", "e_to_m", "core"),
         engine="model",
     ),
     *(
@@ -253,7 +243,11 @@ CONSERVATION_CHECKS: tuple[ConservationCheck, ...] = (
         engine="model",
     ),
     ConservationCheck(
-        "stalls_within_busy", "stall cycles are at most the busy cycles", _stalls_within_busy, "<=", engine="gem5"
+        "stalls_within_busy",
+        "stall cycles are at most the busy cycles",
+        _summed("stall_cycles", "busy_cycles"),
+        "<=",
+        engine="gem5",
     ),
 )
 
