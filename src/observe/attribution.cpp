@@ -6,11 +6,11 @@
 
 namespace s80::model {
 
-std::uint64_t time_ns(const TimingMerger& merger, std::uint64_t clock_hz, std::int64_t clock) {
+std::uint64_t time_ns(std::uint64_t begin_ns, std::uint64_t clock_hz, std::int64_t clock) {
     constexpr double kPartsOfCycle = 256;
     constexpr double kNs = 1e9;
     const double cycles = static_cast<double>(std::max<std::int64_t>(clock, 0)) / kPartsOfCycle;
-    return merger.clock_ns() + static_cast<std::uint64_t>(cycles * kNs / static_cast<double>(clock_hz));
+    return begin_ns + static_cast<std::uint64_t>(cycles * kNs / static_cast<double>(clock_hz));
 }
 
 Attribution::Attribution(const Hierarchy& hierarchy, const TimingMerger& merger, Sink sink)
@@ -18,9 +18,9 @@ Attribution::Attribution(const Hierarchy& hierarchy, const TimingMerger& merger,
       merger_(merger),
       sink_(std::move(sink)),
       number_memory_(hierarchy.lines() * sizeof(std::uint32_t), "the log of misses"),
-      ever_memory_(hierarchy.lines() * sizeof(CoreSet), "the log of misses"),
+      cores_memory_(hierarchy.lines() * sizeof(Cores), "the log of misses"),
       numbers_(reinterpret_cast<std::uint32_t*>(number_memory_.data())),
-      ever_(reinterpret_cast<CoreSet*>(ever_memory_.data())),
+      cores_(reinterpret_cast<Cores*>(cores_memory_.data())),
       taken_(1),
       shadows_(hierarchy.machine().cores(), Shadow(hierarchy.lines_per_core())) {}
 
@@ -33,7 +33,7 @@ void Attribution::start() {
     active_ = true;
     if (regions_++ != 0) {
         number_memory_.clear();
-        ever_memory_.clear();
+        cores_memory_.clear();
         taken_.assign(1, {});
         shadows_.assign(shadows_.size(), Shadow(hierarchy_.lines_per_core()));
     }
@@ -41,8 +41,8 @@ void Attribution::start() {
         const CoreCaches& caches = hierarchy_.caches().core(core);
         for (const Cache* cache : {&caches.l2, &caches.l1i, &caches.l1d}) {
             cache->each_line([&](Line line) {
-                ever_[line].add(core);
-                shadows_[core].touch(line);
+                cores_[line].ever.add(core);
+                touch_shadow(core, line);
             });
         }
     }
@@ -70,7 +70,8 @@ void Attribution::event(unsigned processor, const Event& event, std::int64_t clo
     note_ = &stream.notes[static_cast<std::size_t>(&event - stream.events.data())];
     processor_ = processor;
     clock_ = clock;
-    if (note_->writes == 0 || numbers_[event.line] == 0) {
+    // A load's note has no writes, and need not be read.
+    if (event.op != Op::store || note_->writes == 0 || numbers_[event.line] == 0) {
         return;
     }
     Taken& taken = taken_[numbers_[event.line]];
@@ -87,8 +88,7 @@ void Attribution::beyond_l1(const Outcome& outcome) {
     }
     const unsigned core = processor_ / hierarchy_.machine().threads_per_core;
     const Line line = event_->line;
-    const bool in_shadow = shadows_[core].holds(line);
-    shadows_[core].touch(line);
+    const bool in_shadow = touch_shadow(core, line);
     for (const unsigned other : outcome.had_copies - hierarchy_.caches().sharers(line)) {
         lost(other, line, note_->writes);
     }
@@ -124,12 +124,12 @@ void Attribution::missed(unsigned core, Line line, bool in_shadow, Miss miss) {
         miss.traits.sharing =
             ((miss.reads | miss.writes) & miss.foreign) != 0 ? Sharing::true_sharing : Sharing::false_sharing;
         taken.lost.remove(core);
-    } else if (!ever_[line].has(core)) {
+    } else if (!cores_[line].ever.has(core)) {
         miss.traits.reason = Reason::cold;
     } else {
         miss.traits.reason = in_shadow ? Reason::conflict : Reason::capacity;
     }
-    ever_[line].add(core);
+    cores_[line].ever.add(core);
     if (miss.traits.kind == Kind::store) {
         stored(core, line);
     }
@@ -139,17 +139,17 @@ void Attribution::missed(unsigned core, Line line, bool in_shadow, Miss miss) {
 /// After a store, no other core has the line, in a cache of any shape: takes the line out of the other cores'
 /// shadow tags.
 void Attribution::stored(unsigned core, Line line) {
-    for (unsigned other = 0; other < shadows_.size(); ++other) {
-        if (other != core) {
-            shadows_[other].drop(line);
-        }
+    CoreSet& shadowed = cores_[line].shadowed;
+    for (const unsigned other : shadowed.without(core)) {
+        shadows_[other].drop(line);
+        shadowed.remove(other);
     }
 }
 
 Miss Attribution::request(unsigned core, const Outcome& outcome) const {
     const Machine& machine = hierarchy_.machine();
     Miss miss;
-    miss.time_ns = time_ns(merger_, machine.clock_hz, clock_);
+    miss.time_ns = time_ns(begin_ns_, machine.clock_hz, clock_);
     miss.pc = note_->pc;
     miss.address = note_->address;
     miss.physical = static_cast<std::uint64_t>(event_->line) * machine.line_bytes;

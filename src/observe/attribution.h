@@ -30,8 +30,9 @@ constexpr std::uint64_t granule_bytes(std::uint64_t line_bytes) {
     return line_bytes > kGranules ? line_bytes / kGranules : 1;
 }
 
-/// Simulated time of a processor's clock (1/256 cycle since the epoch began) in the epoch that is played.
-std::uint64_t time_ns(const TimingMerger& merger, std::uint64_t clock_hz, std::int64_t clock);
+/// Simulated time of a processor's clock (1/256 cycle since the epoch began). `begin_ns`: when its epoch
+/// began.
+std::uint64_t time_ns(std::uint64_t begin_ns, std::uint64_t clock_hz, std::int64_t clock);
 
 /// What a request was, who made it, and who answered it. A record of the log and a sum of records contain
 /// these bytes without padding.
@@ -75,7 +76,10 @@ public:
     /// this object.
     Attribution(const Hierarchy& hierarchy, const TimingMerger& merger, Sink sink);
 
-    void begin(const Epoch& epoch) override { epoch_ = &epoch; }
+    void begin(const Epoch& epoch) override {
+        epoch_ = &epoch;
+        begin_ns_ = merger_.clock_ns();
+    }
     void event(unsigned processor, const Event& event, std::int64_t clock) override;
     void end(const Epoch& epoch) override;
 
@@ -92,7 +96,16 @@ private:
         CoreSet lost;                                    ///< cores that lost their copy to another core
         std::array<std::uint16_t, kMaxCores> foreign{};  ///< granules that other cores wrote since
     };
+    struct Cores {
+        CoreSet ever;  ///< cores that have held a line
+        /// Cores whose shadow tags may have it. Those of all others lack it.
+        CoreSet shadowed;
+    };
     void start();
+    bool touch_shadow(unsigned core, Line line) {
+        cores_[line].shadowed.add(core);
+        return shadows_[core].touch(line);
+    }
     void lost(unsigned core, Line line, std::uint16_t writes);
     void missed(unsigned core, Line line, bool in_shadow, Miss miss);
     void stored(unsigned core, Line line);
@@ -104,6 +117,7 @@ private:
     bool active_ = false;
     std::uint64_t regions_ = 0;
     const Epoch* epoch_ = nullptr;
+    std::uint64_t begin_ns_ = 0;  ///< of the epoch
 
     // The access in progress.
     const Event* event_ = nullptr;
@@ -112,9 +126,9 @@ private:
     std::int64_t clock_ = 0;
 
     HostMemory number_memory_;
-    HostMemory ever_memory_;
+    HostMemory cores_memory_;
     std::uint32_t* numbers_;  ///< by line: index into taken_; 0: none
-    CoreSet* ever_;           ///< by line: cores that have held it
+    Cores* cores_;            ///< by line
     std::vector<Taken> taken_;
     std::vector<Shadow> shadows_;  ///< shadow tags by core
 };

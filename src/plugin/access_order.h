@@ -13,16 +13,25 @@
 
 namespace s80::plugin {
 
-/// Owns the record of conflicting accesses (Conflicts) and the edges of this epoch. Epochs calls access()
-/// for each access that a processor's stream records, stall() after an access that takes time, and
-/// number_edges() and begin_epoch() where an epoch ends.
+/// Owns the record of conflicting accesses (Conflicts) and the edges of this epoch. Epochs calls
+/// access_alone() for each access that a processor's stream records, access() if that returns false, stall()
+/// after an access that takes time, and number_edges() and begin_epoch() where an epoch ends.
 class AccessOrder {
 public:
     /// `lines`: of the guest's memory. The references must outlive this object.
     AccessOrder(const model::TimeRules& rules, const VcpuList& vcpus, EpochWriter& writer, std::size_t lines);
 
-    /// `vcpu` loads, stores or walks, at its present instruction. Writes the access after the edges to the
-    /// accesses that it conflicts with, and adds the waits at these edges to the expected time of `vcpu`.
+    /// `vcpu` loads, stores or walks, at its present instruction. Writes the access, and returns true, if it
+    /// conflicts with none because no other processor has accessed the line of late: nearly all accesses.
+    bool access_alone(Vcpu& vcpu, model::Line line, model::Kind kind) {
+        if (!conflicts_.finds_nothing(vcpu.processor, line, kind)) {
+            return false;
+        }
+        writer_.add(vcpu, model::Event::access(kind, line));
+        return true;
+    }
+    /// Any access. Writes it after the edges to the accesses that it conflicts with, and adds the waits at
+    /// these edges to the expected time of `vcpu`.
     Conflicts::Found access(Vcpu& vcpu, model::Line line, model::Kind kind);
     /// `found`: of the access that is the last event of `vcpu`. Adds the stall of the transfer or upgrade to
     /// the expected time of `vcpu`, and keeps the time of a store for later accesses.

@@ -40,6 +40,10 @@ public:
     void fetch(Vcpu& vcpu, model::Line line) const;
     void load_or_store(Vcpu& vcpu, std::uint32_t info, std::uint64_t address, model::Kind kind,
                        bool may_cross) const;
+    /// An access in one line that the filter holds, if notes are taken.
+    void note_again(const Vcpu& vcpu, std::uint64_t address, std::uint64_t bytes, model::Kind kind) const {
+        notes_->again(vcpu, address, bytes, kind, epochs_.number());
+    }
     /// Called instead of load_or_store if notes are taken. If the access crosses a line, each of the two
     /// lines gets a note.
     void noted_access(Vcpu& vcpu, const Site& site, std::uint32_t info, std::uint64_t address,

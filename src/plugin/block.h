@@ -26,6 +26,13 @@ struct alignas(64) Block {
     std::array<std::uint16_t, model::kInstructionClasses> classes{};
 };
 
+/// A block that fits into a word, with its virtual address. Blocks that are translated one after the other
+/// often run one after the other: four of them fit into one line of the host's cache.
+struct NamedBlock {
+    void* word;
+    std::uint64_t address;
+};
+
 /// Some bits of a word.
 struct BitField {
     unsigned shift;
@@ -42,17 +49,16 @@ struct BitField {
 class BlockWord {
 public:
     explicit BlockWord(void* word) : word_(reinterpret_cast<std::uintptr_t>(word)) {}
-    /// Nothing if the block does not fit.
+    /// The block without its address. Nothing if it does not fit.
     static std::optional<BlockWord> pack(const Block& b) {
         using enum model::InstructionClass;
         const auto count = [&](model::InstructionClass c) {
             return static_cast<std::uint64_t>(b.classes[static_cast<unsigned>(c)]);
         };
-        if (b.entered != model::KernelEntry::user || b.address != 0 || b.instructions > kCount.mask ||
-            b.lines[0] == 0 || b.lines[0] - 1U > kExtraLines.mask || b.lines[1] != 0 ||
-            b.first[0] > kLine.mask || count(load) > kLoads.mask || count(store) > kStores.mask ||
-            count(load_store) > kBoth.mask || count(branch_conditional) > 1 ||
-            count(branch_unconditional) > 1) {
+        if (b.entered != model::KernelEntry::user || b.instructions > kCount.mask || b.lines[0] == 0 ||
+            b.lines[0] - 1U > kExtraLines.mask || b.lines[1] != 0 || b.first[0] > kLine.mask ||
+            count(load) > kLoads.mask || count(store) > kStores.mask || count(load_store) > kBoth.mask ||
+            count(branch_conditional) > 1 || count(branch_unconditional) > 1) {
             return std::nullopt;
         }
         return BlockWord(1 | kPrivilege.put(b.privilege) | kCount.put(b.instructions) |
@@ -62,8 +68,18 @@ public:
                          kUnconditional.put(count(branch_unconditional)));
     }
     static BlockWord point_to(const Block& b) { return BlockWord(const_cast<Block*>(&b)); }
+    static BlockWord point_to(const NamedBlock& b) {
+        return BlockWord(reinterpret_cast<std::uintptr_t>(&b) | kNamed);
+    }
     void* word() const { return reinterpret_cast<void*>(word_); }
 
+    /// Whether it points to a packed word with an address.
+    bool named() const { return (word_ & 3) == kNamed; }
+    const NamedBlock& named_block() const { return *reinterpret_cast<const NamedBlock*>(word_ ^ kNamed); }
+    /// The word that has the counts, or points to a block that has them.
+    BlockWord counts() const { return named() ? BlockWord(named_block().word) : *this; }
+
+    // Of a word without an address:
     /// A number of the block that is the same in each run of a guest. Blocks that begin in the same line may
     /// share a number.
     std::uint64_t id() const {
@@ -85,6 +101,7 @@ public:
     std::uint64_t unconditional() const { return kUnconditional.get(word_); }
 
 private:
+    static constexpr std::uint64_t kNamed = 2;  // an address has zeros in these bits, a packed word a one
     explicit BlockWord(std::uint64_t word) : word_(word) {}
     static std::uint64_t id(model::Line first, std::uint64_t instructions) {
         constexpr unsigned kCountBits = 16;

@@ -7,8 +7,7 @@
 namespace s80::plugin {
 
 Conflicts::Conflicts(std::size_t lines, const StorePositions& stores)
-    : lines_(lines),
-      stores_(stores),
+    : stores_(stores),
       memory_(lines * sizeof(Alone), "the order of conflicting accesses"),
       alone_(reinterpret_cast<Alone*>(memory_.data())),
       mask_(kSmallest - 1),
@@ -19,54 +18,40 @@ void Conflicts::next_epoch() {
     ++slice_;
     contended_.clear();
     if ((epoch_ & kEpochMask) == 0) {  // the bits of the number repeat: old records must not match
-        std::fill_n(alone_, lines_, Alone{});
+        memory_.clear();
         epoch_ += 2;
     }
-}
-
-inline Conflicts::Alone* Conflicts::alone(unsigned processor, model::Line line) {
-    Alone& a = alone_[line];
-    const std::uint32_t now = epoch_ & kEpochMask;
-    if (a.epoch != now) {
-        if (a.epoch != now - 1) {
-            a = {};
-            a.processor = processor;
-        }
-        a.epoch = now;
-        a.loaded_before = a.loaded_now;
-        a.stored_before = a.stored_now;
-        a.loaded_now = 0;
-        a.stored_now = 0;
-    }
-    if (a.processor == processor && a.shared == 0) [[likely]] {
-        return &a;
-    }
-    if (a.shared == 0) {
-        share(a, line);
-    }
-    return nullptr;
 }
 
 /// A second processor accesses the line: makes a complete record of what one processor alone has done so far.
 void Conflicts::share(Alone& alone, model::Line line) {
     const auto [group, i] = find(line);
     const auto bit = static_cast<std::uint8_t>(1U << i);
-    const model::CoreSet processor = model::CoreSet::only(alone.processor);
-    const bool stored = alone.stored_now != 0 || alone.stored_before != 0;
-    group.now[i] = alone.loaded_now != 0 ? processor : model::CoreSet();
-    group.before[i] = alone.loaded_before != 0 ? processor : model::CoreSet();
-    group.storer[i] = static_cast<std::uint8_t>(stored ? alone.processor : Found::kNobody);
+    const unsigned owner = alone.processor();
+    const model::CoreSet processor = model::CoreSet::only(owner);
+    const bool stored = alone.has(Alone::kStoredNow | Alone::kStoredBefore);
+    group.now[i] = alone.has(Alone::kLoadedNow) ? processor : model::CoreSet();
+    group.before[i] = alone.has(Alone::kLoadedBefore) ? processor : model::CoreSet();
+    group.storer[i] = static_cast<std::uint8_t>(stored ? owner : Found::kNobody);
     group.stored_now &= static_cast<std::uint8_t>(~bit);
     group.moved_now &= static_cast<std::uint8_t>(~bit);
     group.moved_before &= static_cast<std::uint8_t>(~bit);
     group.reported &= static_cast<std::uint8_t>(~bit);
-    if (alone.stored_now != 0) {
+    if (alone.has(Alone::kStoredNow)) {
         group.stored_now |= bit;
-        group.stored_at[i] = stores_.last_store(alone.processor, line);
+        group.stored_at[i] = stores_.last_store(owner, line);
         group.first_at[i] = group.stored_at[i];
         group.stored_time[i] = Found::kNoTime;
     }
-    alone.shared = 1;
+    alone.share();
+}
+
+/// Of a line that another processor has accessed too, as finds_nothing() has just found.
+inline Conflicts::Place Conflicts::find_shared(model::Line line) {
+    if (!alone_[line].has(Alone::kShared)) {
+        share(alone_[line], line);
+    }
+    return find(line);
 }
 
 inline Conflicts::Place Conflicts::find(model::Line line) {
@@ -163,6 +148,9 @@ inline void Conflicts::list(const Place& place, const Found& found, model::Line 
 }
 
 Conflicts::Found Conflicts::load(unsigned processor, model::Line line) {
+    if (finds_nothing(processor, line, model::Kind::load)) {
+        return {};
+    }
     Recent& r = recent(processor, line);
     if (r.loaded == in_slice(line)) {
         Found found;
@@ -171,13 +159,7 @@ Conflicts::Found Conflicts::load(unsigned processor, model::Line line) {
         return found;
     }
     r.loaded = in_slice(line);
-    if (Alone* const own = alone(processor, line)) [[likely]] {
-        own->loaded_now = 1;
-        r.contended = false;
-        r.disputed = false;
-        return {};
-    }
-    const Place place = find(line);
+    const Place place = find_shared(line);
     Found found = place.conflict(processor);
     r.contended = found.contended;
     place.note_transfer(found, processor);
@@ -188,22 +170,18 @@ Conflicts::Found Conflicts::load(unsigned processor, model::Line line) {
 }
 
 Conflicts::Found Conflicts::store(unsigned processor, model::Line line, std::uint32_t at) {
+    if (finds_nothing(processor, line, model::Kind::store)) {
+        return {};
+    }
     Recent& r = recent(processor, line);
-    if (r.stored == in_slice(line) && r.loaded != in_slice(line)) {
+    if (r.stored_again(in_slice(line))) {
         *r.stored_at = at;
         Found found;
         found.disputed = r.disputed;
         found.when = r.when;
         return found;
     }
-    if (Alone* const own = alone(processor, line)) [[likely]] {
-        own->stored_now = 1;
-        own->loaded_now = 0;
-        own->loaded_before = 0;
-        r = {0, in_slice(line), &nowhere_, nullptr, false, false};
-        return {};
-    }
-    const Place place = find(line);
+    const Place place = find_shared(line);
     Found found = place.conflict(processor);
     Group& group = place.group;
     found.readers = group.now[place.line].without(processor);
@@ -230,7 +208,7 @@ Conflicts::Found Conflicts::store(unsigned processor, model::Line line, std::uin
 }
 
 void Conflicts::moved(model::Line line, std::uint32_t at) {
-    if (alone_[line].shared == 0) {
+    if (!alone_[line].has(Alone::kShared)) {
         return;
     }
     const auto [group, i] = find(line);

@@ -68,6 +68,34 @@ public:
         /// and later accesses find it in `stored_time`.
         std::int64_t* when = nullptr;
     };
+    /// An access of which nothing is found: nearly every one, because no other processor has accessed the
+    /// line of late. Returns false if something may be found: then load() or store() must be called, which
+    /// may also be called at once.
+    bool finds_nothing(unsigned processor, model::Line line, model::Kind kind) {
+        Recent& r = recent(processor, line);
+        if (kind != model::Kind::store && r.loaded == in_slice(line)) {
+            return !r.contended && !r.disputed;
+        }
+        if (kind == model::Kind::store && r.stored_again(in_slice(line))) {
+            return r.stored_at == &nowhere_ && !r.disputed;
+        }
+        Alone& record = alone_[line];
+        const Alone a = record.in(epoch_ & kEpochMask, processor);
+        if (a.others(processor)) [[unlikely]] {
+            record = a;
+            return false;
+        }
+        if (kind == model::Kind::store) {
+            record = a.stored();
+            r = {0, in_slice(line), &nowhere_, nullptr, false, false};
+        } else {
+            record = a.loaded();
+            r.loaded = in_slice(line);
+            r.contended = false;
+            r.disputed = false;
+        }
+        return true;
+    }
     Found load(unsigned processor, model::Line line);
     /// `at`: position of the store in the processor's stream.
     Found store(unsigned processor, model::Line line, std::uint32_t at);
@@ -91,18 +119,45 @@ public:
     void next_epoch();
 
 private:
-    /// A line in the epoch in which it was last accessed. Until `shared` is set, by `processor` alone.
-    struct Alone {
-        static constexpr unsigned kEpochBits = 32 - 5 - model::kCoreBits;  // five flags follow
-        std::uint32_t epoch : kEpochBits;  ///< the last bits of its number; 0: none
-        std::uint32_t processor : model::kCoreBits;
-        // Since the last store:
-        std::uint32_t loaded_now : 1;     ///< in `epoch`
-        std::uint32_t loaded_before : 1;  ///< in the epoch before
+    /// A line in the epoch in which it was last accessed. Until `kShared` is set, by one processor alone.
+    /// (Not a structure of bit fields: compilers write those by parts and then read the whole, which stalls
+    /// the host.)
+    class Alone {
+    public:
+        static constexpr unsigned kEpochBits = 32 - 5 - model::kCoreBits;
+        static constexpr std::uint32_t kEpoch = (std::uint32_t{1} << kEpochBits) - 1;
+        // Since the last store, in this epoch and in the one before:
+        static constexpr std::uint32_t kLoadedNow = std::uint32_t{1} << 27;
+        static constexpr std::uint32_t kLoadedBefore = kLoadedNow << 1;
         // Including the last store:
-        std::uint32_t stored_now : 1;
-        std::uint32_t stored_before : 1;
-        std::uint32_t shared : 1;  ///< the line has a complete record
+        static constexpr std::uint32_t kStoredNow = kLoadedNow << 2;
+        static constexpr std::uint32_t kStoredBefore = kLoadedNow << 3;
+        static constexpr std::uint32_t kShared = kLoadedNow << 4;  ///< the line has a complete record
+
+        unsigned processor() const { return (word_ & kProcessor) >> kEpochBits; }
+        bool has(std::uint32_t flag) const { return (word_ & flag) != 0; }
+        /// Whether other processors have accessed the line too.
+        bool others(unsigned processor) const {
+            return ((word_ ^ processor << kEpochBits) & (kProcessor | kShared)) != 0;
+        }
+        /// The record in epoch `now`, in which `processor` accesses the line.
+        Alone in(std::uint32_t now, unsigned processor) const {
+            const std::uint32_t epoch = word_ & kEpoch;
+            if (epoch == now) {
+                return *this;
+            }
+            return epoch == now - 1 ? Alone(now | (word_ & (kProcessor | kShared)) |
+                                            (word_ & (kLoadedNow | kStoredNow)) << 1)
+                                    : Alone(now | processor << kEpochBits);
+        }
+        Alone loaded() const { return Alone(word_ | kLoadedNow); }
+        Alone stored() const { return Alone((word_ & ~(kLoadedNow | kLoadedBefore)) | kStoredNow); }
+        void share() { word_ |= kShared; }
+
+    private:
+        static constexpr std::uint32_t kProcessor = (kLoadedNow - 1) & ~kEpoch;
+        explicit Alone(std::uint32_t word) : word_(word) {}
+        std::uint32_t word_;  ///< the last bits of the epoch's number (0: none), the processor, the flags
     };
     static_assert(sizeof(Alone) == 4);
     /// Neighbouring lines are often accessed together: the records of four fit into a line of the host's
@@ -143,15 +198,17 @@ private:
         std::int64_t* when = nullptr;
         bool contended = false;  ///< what a further load finds
         bool disputed = false;   ///< what a further access finds
+
+        /// Whether a store only moves the position of the last one.
+        bool stored_again(std::uint64_t now) const { return stored == now && loaded != now; }
     };
     static constexpr std::size_t kRecent = 256;
     static constexpr std::size_t kProbes = 4;
     static constexpr std::size_t kSmallest = std::size_t{1} << 12;  ///< groups
 
-    static constexpr std::uint32_t kEpochMask = (std::uint32_t{1} << Alone::kEpochBits) - 1;
+    static constexpr std::uint32_t kEpochMask = Alone::kEpoch;
 
-    /// Null if another processor has accessed the line too.
-    Alone* alone(unsigned processor, model::Line line);
+    Place find_shared(model::Line line);
     void share(Alone& alone, model::Line line);
 
     bool recent(const Group& group) const { return group.used != 0 && group.used + 1 >= epoch_; }
@@ -173,7 +230,6 @@ private:
     unsigned running_ = 0;
     std::uint64_t slice_ = 1;  ///< number of times that the running processor changed, and of epochs
     std::array<Recent, kRecent> recent_{};
-    const std::size_t lines_;
     const StorePositions& stores_;
     model::HostMemory memory_;
     Alone* const alone_;                  ///< by line

@@ -43,6 +43,20 @@ std::uint32_t EpochWriter::last_load(unsigned processor, model::Line line) const
     return last(processor, line, [](Op op) { return op == Op::load || op == Op::walk; });
 }
 
+/// The event has a very long delta, or the stream is full.
+void EpochWriter::add_far(Vcpu& vcpu, Event event, std::uint64_t delta) {
+    using model::kLongestDelta;
+    StreamEnd& to = vcpu.stream;
+    if (static_cast<std::uint64_t>(to.limit - to.next) <= delta / kLongestDelta) {
+        grow(vcpu);
+    }
+    for (; delta > kLongestDelta; delta -= kLongestDelta) {
+        *to.next++ = Event::pass().after_instructions(kLongestDelta, vcpu.context);
+    }
+    *to.next++ = event.after_instructions(delta, vcpu.context);
+    to.emitted_at = vcpu.instructions;
+}
+
 /// Makes room for the next event of `vcpu` and the passes before it, if its delta is very long. The epoch
 /// then ends at the next block.
 void EpochWriter::grow(Vcpu& vcpu) {

@@ -41,15 +41,11 @@ public:
     /// Writes the event at the present instruction of `vcpu`. If the stream is full, it grows, and the epoch
     /// must end at the next block: see full().
     void add(Vcpu& vcpu, model::Event event) {
-        using model::Event;
-        using model::kLongestDelta;
         StreamEnd& to = vcpu.stream;
-        std::uint64_t delta = vcpu.instructions - to.emitted_at;
-        if (static_cast<std::uint64_t>(to.limit - to.next) <= delta / kLongestDelta) [[unlikely]] {
-            grow(vcpu);
-        }
-        for (; delta > kLongestDelta; delta -= kLongestDelta) {
-            *to.next++ = Event::pass().after_instructions(kLongestDelta, vcpu.context);
+        const std::uint64_t delta = vcpu.instructions - to.emitted_at;
+        if (delta >= model::kLongestDelta || to.next == to.limit) [[unlikely]] {
+            add_far(vcpu, event, delta);
+            return;
         }
         *to.next++ = event.after_instructions(delta, vcpu.context);
         to.emitted_at = vcpu.instructions;
@@ -100,6 +96,7 @@ public:
     const Totals& totals() const { return totals_; }
 
 private:
+    void add_far(Vcpu& vcpu, model::Event event, std::uint64_t delta);
     void grow(Vcpu& vcpu);
     template <class Wanted>
     std::uint32_t last(unsigned processor, model::Line line, Wanted&& wanted) const;

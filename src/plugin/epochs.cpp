@@ -30,7 +30,7 @@ Epochs::Epochs(const model::Machine& machine, const model::TimeRules& rules, con
 
 // --- events ---
 
-void Epochs::access(Vcpu& vcpu, model::Line line, Kind kind) {
+void Epochs::access_shared(Vcpu& vcpu, model::Line line, Kind kind) {
     const Conflicts::Found found = order_.access(vcpu, line, kind);
     SliceScheduler::note_access(vcpu, line, kind);
     if (found.contended || found.transfers || found.disputed) [[unlikely]] {

@@ -46,7 +46,13 @@ public:
     void add(Vcpu& vcpu, model::Event event) { writer_.add(vcpu, event); }
     /// Writes a load, a store or a walk, with edges to the accesses that it conflicts with. If there is a
     /// conflict, the time slice ends, because the processor would stall.
-    void access(Vcpu& vcpu, model::Line line, model::Kind kind);
+    void access(Vcpu& vcpu, model::Line line, model::Kind kind) {
+        if (order_.access_alone(vcpu, line, kind)) [[likely]] {
+            SliceScheduler::note_access(vcpu, line, kind);
+        } else {
+            access_shared(vcpu, line, kind);
+        }
+    }
     /// `vcpu` sent an interrupt to `target`, and wakes it if it sleeps.
     void interrupt(Vcpu& vcpu, Vcpu& target) { slices_.interrupt(vcpu, target); }
     /// `vcpu` sent an interrupt to processors that are not known.
@@ -98,6 +104,7 @@ public:
     State state() const { return {slices_.sleeping(), time_.state(), writer_.totals()}; }
 
 private:
+    void access_shared(Vcpu& vcpu, model::Line line, model::Kind kind);
     bool may_begin(Vcpu& next);
     void close_if_used_up();
     void open(std::int64_t last_length);

@@ -283,7 +283,7 @@ void Mappings::event(unsigned processor, const model::Event& event, std::int64_t
     std::deque<Event*>& waiting = waiting_on_[processor];
     const auto position = static_cast<std::size_t>(&event - played_->streams[processor].events.data());
     for (; !waiting.empty() && waiting.front()->place.position <= position; --waiting_) {
-        waiting.front()->ns = model::time_ns(*merger_, clock_hz_, clock);
+        waiting.front()->ns = model::time_ns(merger_->clock_ns(), clock_hz_, clock);
         waiting.pop_front();
     }
 }

@@ -63,12 +63,10 @@ void MissNotes::fetch(Vcpu& vcpu, model::Line line) {
 
 void MissNotes::access(Vcpu& vcpu, const Site& site, std::uint64_t address, std::uint64_t bytes, Kind kind,
                        std::uint64_t epoch) {
-    const std::uint64_t line = address >> line_shift_;
-    Notes& notes = notes_[vcpu.processor];
-    if (vcpu.filter.holds(line, kind)) {
-        notes.again(vcpu, line % kFilterEntries, epoch, address, bytes, kind);
+    if (vcpu.filter.holds(address >> line_shift_, kind)) {
+        again(vcpu, address, bytes, kind, epoch);
     } else {
-        notes.access(site, address, bytes, kind);
+        notes_[vcpu.processor].access(site, address, bytes, kind);
     }
 }
 

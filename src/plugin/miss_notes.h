@@ -49,6 +49,13 @@ public:
     }
     /// Attaches a note to a page walk, which is the last event of `vcpu`.
     void put_walk(Vcpu& vcpu, std::uint64_t physical) { notes_[vcpu.processor].put_walk(vcpu, physical); }
+    /// An access in one line that an event of this filter interval represents: it is merged into that event's
+    /// note.
+    void again(const Vcpu& vcpu, std::uint64_t address, std::uint64_t bytes, model::Kind kind,
+               std::uint64_t epoch) {
+        const auto entry = (address >> line_shift_) % kFilterEntries;
+        notes_[vcpu.processor].again(vcpu, entry, epoch, address, bytes, kind);
+    }
     /// Notes the part of an access that lies in one line. If an event of this filter interval represents the
     /// access, the part is merged into the note of that event.
     void access(Vcpu& vcpu, const Site& site, std::uint64_t address, std::uint64_t bytes, model::Kind kind,

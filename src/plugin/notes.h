@@ -57,10 +57,11 @@ public:
         recorded_[entry] = {epoch, next_.address & ~line_mask_, place(vcpu)};
     }
     /// Merges an access that is not recorded into the note of the event in that entry of the filter.
-    void again(Vcpu& vcpu, std::size_t entry, std::uint64_t epoch, std::uint64_t address, std::uint64_t bytes,
-               model::Kind kind) {
-        if (recorded_[entry].epoch == epoch && recorded_[entry].line == (address & ~line_mask_)) {
-            model::Note& note = note_at(vcpu, recorded_[entry].place);
+    void again(const Vcpu& vcpu, std::size_t entry, std::uint64_t epoch, std::uint64_t address,
+               std::uint64_t bytes, model::Kind kind) const {
+        const Recorded& recorded = recorded_[entry];
+        if (recorded.epoch == epoch && recorded.line == (address & ~line_mask_)) {
+            model::Note& note = vcpu.stream.stream->notes[recorded.place];
             (kind == model::Kind::store ? note.writes : note.reads) |= granules(address, bytes);
         }
     }

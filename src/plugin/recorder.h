@@ -56,6 +56,8 @@ public:
     bool dma() const { return arguments_.dma != 0; }
     bool notes() const { return MissNotes::taken(arguments_); }
     bool addresses() const { return MissNotes::addresses(arguments_); }
+    /// Whether a profile is written.
+    bool profiles() const { return !arguments_.profile.empty(); }
 
     // --- callbacks; the vcpu is that of the processor that runs ---
     /// A time slice of this vCPU begins. Returns false if it must end before its first block.

@@ -22,10 +22,18 @@ using model::Kind;
 unsigned line_shift = 0;
 std::uint64_t line_mask = 0;
 
-/// The blocks that do not fit into a word.
+/// The blocks that do not fit into a word, and those that fit but for their addresses.
 std::deque<Block> large_blocks;
+std::deque<NamedBlock> named_blocks;
 /// The instructions that access memory, where a log of misses is written.
 std::deque<Site> sites;
+
+/// The rest of on_access: it is called last, so that no register has to be kept.
+template <Kind kind>
+[[gnu::noinline]] void record_access(Vcpu& vcpu, qemu_plugin_meminfo_t info, std::uint64_t address,
+                                     bool crosses) noexcept {
+    guarded([&] { recorder().accesses().load_or_store(vcpu, info, address, kind, crosses); });
+}
 
 /// `size_less_one`: size of the access by its operands, less one. If the real access is smaller, only the
 /// check for a second line is in vain.
@@ -39,16 +47,24 @@ void on_access(unsigned, qemu_plugin_meminfo_t info, std::uint64_t address, void
     if (filter[line % kFilterEntries] == vcpu.filter.key(line) && !crosses) [[likely]] {
         return;
     }
-    guarded([&] { recorder().accesses().load_or_store(vcpu, info, address, kind, crosses); });
+    record_access<kind>(vcpu, info, address, crosses);
 }
 
-/// Like on_access, if notes are taken.
+/// Like on_access, if notes are taken. Most accesses are merged into the note of an event: those need not
+/// know their site, which is hardly ever in the host's cache.
 template <Kind kind>
-void on_noted_access(unsigned, qemu_plugin_meminfo_t info, std::uint64_t address, void* data) {
-    const Site& site = *static_cast<const Site*>(data);
+void on_noted_access(unsigned, qemu_plugin_meminfo_t info, std::uint64_t address, void* site) {
     Vcpu& vcpu = *running_vcpu;
     ++vcpu.counts.accesses[static_cast<unsigned>(kind)];
-    guarded([&] { recorder().accesses().noted_access(vcpu, site, info, address, kind); });
+    const std::uint64_t bytes = std::uint64_t{1} << qemu_plugin_mem_size_shift(info);
+    const bool crosses = (address & line_mask) + bytes - 1 > line_mask;
+    if (vcpu.filter.holds(address >> line_shift, kind) && !crosses) [[likely]] {
+        recorder().accesses().note_again(vcpu, address, bytes, kind);
+        return;
+    }
+    guarded([&] {
+        recorder().accesses().noted_access(vcpu, *static_cast<const Site*>(site), info, address, kind);
+    });
 }
 
 /// Like on_access, in memcpy: the copy may be an access of a device.
@@ -209,6 +225,21 @@ void add_lines(Block& block, std::uint64_t physical, std::size_t size) {
     }
 }
 
+void watch_block(qemu_plugin_tb* tb, const Block& block) {
+    const auto watch = [tb](qemu_plugin_vcpu_udata_cb_t entry, BlockWord word) {
+        qemu_plugin_register_vcpu_tb_exec_cb(tb, entry, QEMU_PLUGIN_CB_NO_REGS, word.word());
+    };
+    const auto packed = BlockWord::pack(block);
+    if (!packed || recorder().profiles()) {
+        watch(s80_block_entry, BlockWord::point_to(large_blocks.emplace_back(block)));
+    } else if (recorder().addresses()) {
+        watch(s80_named_block_entry,
+              BlockWord::point_to(named_blocks.emplace_back(NamedBlock{packed->word(), block.address})));
+    } else {
+        watch(s80_block_entry, *packed);
+    }
+}
+
 void translate(qemu_plugin_tb* tb) {
     constexpr std::uint64_t kKernelHalf = std::uint64_t{1} << 63;
     constexpr std::size_t kLongestInstruction = 16;
@@ -252,9 +283,7 @@ void translate(qemu_plugin_tb* tb) {
         block.address = qemu_plugin_tb_vaddr(tb);
         block.next = static_cast<std::uint16_t>(next & kPageMask);
     }
-    const auto packed = BlockWord::pack(block);
-    const BlockWord word = packed ? *packed : BlockWord::point_to(large_blocks.emplace_back(block));
-    qemu_plugin_register_vcpu_tb_exec_cb(tb, s80_block_entry, QEMU_PLUGIN_CB_NO_REGS, word.word());
+    watch_block(tb, block);
 }
 
 [[gnu::noinline]] void fetch_line(Vcpu& vcpu, model::Line line) noexcept {
@@ -337,8 +366,36 @@ inline void count_classes(Vcpu& vcpu, BlockWord word) {
     vcpu.counts.classes[static_cast<unsigned>(branch_unconditional)] += word.unconditional();
 }
 
-/// Records a block. Returns false if the time slice must end before it.
-bool block_executed(BlockWord word, void* vcpu_state) {
+/// The lines of a packed block that lies in several.
+[[gnu::noinline]] void fetch_lines_of(Vcpu& vcpu, BlockWord word) {
+    fetch_lines(vcpu, word.line(), 1 + word.extra_lines());
+}
+
+/// Whether a block asks for nothing but to be counted, as nearly all do.
+[[gnu::always_inline]] inline bool only_counts(BlockWord word, const void* vcpu_state) {
+    const Vcpu* const vcpu = running_vcpu;  // null before the first block
+    return vcpu_state == running_state && word.packed() && vcpu->attention == 0 &&
+           vcpu->contexts[word.privilege()].value == vcpu->context.value &&
+           vcpu->instructions < vcpu->check_at;
+}
+
+/// Counts such a block. Each function that is called is called last, so that no register has to be kept.
+[[gnu::always_inline]] inline void count_block(Vcpu& vcpu, BlockWord word) {
+    vcpu.block_id = word.id();
+    vcpu.instructions += word.instructions();
+    count_classes(vcpu, word);
+    if (word.extra_lines() != 0) [[unlikely]] {
+        fetch_lines_of(vcpu, word);
+        return;
+    }
+    ++vcpu.counts.accesses[static_cast<unsigned>(Kind::ifetch)];
+    if (vcpu.filter.fetches[word.line() % kFilterEntries] != vcpu.filter.key(word.line())) {
+        fetch_line(vcpu, word.line());
+    }
+}
+
+/// Any block; `address` of a packed one. Returns false if the time slice must end before it.
+bool block_executed(BlockWord word, std::uint64_t address, void* vcpu_state) {
     const bool packed = word.packed();
     const Next next = packed ? begin_block(vcpu_state, word.id(), word.privilege(), word.instructions(),
                                            model::KernelEntry::user)
@@ -348,6 +405,7 @@ bool block_executed(BlockWord word, void* vcpu_state) {
         return next == Next::run;
     }
     if (packed) {
+        running_vcpu->sampled.block = address;
         count_classes(*running_vcpu, word);
         fetch_lines(*running_vcpu, word.line(), 1 + word.extra_lines());
     } else {
@@ -357,8 +415,10 @@ bool block_executed(BlockWord word, void* vcpu_state) {
 }
 
 /// A block that needs more than to be counted.
-[[gnu::noinline]] void record_block(BlockWord word, void* vcpu_state, std::uintptr_t return_address) {
-    if (!block_executed(word, vcpu_state)) {
+[[gnu::noinline]] void record_block(BlockWord any, void* vcpu_state, std::uintptr_t return_address) {
+    const BlockWord word = any.counts();
+    const std::uint64_t address = any.named() ? any.named_block().address : 0;
+    if (!block_executed(word, address, vcpu_state)) {
         recorder().leave(word.packed() ? word.instructions() : word.block().instructions, return_address);
     }
 }
@@ -371,32 +431,34 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* tb) {
 
 void on_flush(qemu_plugin_id_t) {
     large_blocks.clear();
+    named_blocks.clear();
     sites.clear();
 }
 
 }  // namespace s80::plugin
 
-/// Called for every block that runs; `vcpu_state` comes from vcpu_entry.S. Nearly all blocks lie in one line
-/// and only have to be counted, which needs no call of a function. All calls are tail calls, so that no
-/// register has to be saved.
+/// Every block that runs passes here, or below if it has an address; `vcpu_state` comes from vcpu_entry.S.
 extern "C" __attribute__((visibility("hidden"))) void s80_block_executed(unsigned, void* data,
                                                                          void* vcpu_state,
                                                                          std::uintptr_t return_address) {
     using namespace s80::plugin;
     const BlockWord word(data);
-    Vcpu* vcpu = running_vcpu;  // null before the first block
-    if (vcpu_state != running_state || !word.packed() || word.extra_lines() != 0 || vcpu->attention != 0 ||
-        vcpu->contexts[word.privilege()].value != vcpu->context.value || vcpu->instructions >= vcpu->check_at)
-        [[unlikely]] {
+    if (!only_counts(word, vcpu_state)) [[unlikely]] {
         record_block(word, vcpu_state, return_address);
         return;
     }
-    vcpu->block_id = word.id();
-    vcpu->instructions += word.instructions();
-    count_classes(*vcpu, word);
-    ++vcpu->counts.accesses[static_cast<unsigned>(Kind::ifetch)];
-    const s80::model::Line line = word.line();
-    if (vcpu->filter.fetches[line % kFilterEntries] != vcpu->filter.key(line)) {
-        fetch_line(*vcpu, line);
+    count_block(*running_vcpu, word);
+}
+
+extern "C" __attribute__((visibility("hidden"))) void s80_named_block_executed(
+    unsigned, void* data, void* vcpu_state, std::uintptr_t return_address) {
+    using namespace s80::plugin;
+    const BlockWord named(data);
+    const BlockWord word(named.named_block().word);
+    if (!only_counts(word, vcpu_state)) [[unlikely]] {
+        record_block(named, vcpu_state, return_address);
+        return;
     }
+    running_vcpu->sampled.block = named.named_block().address;
+    count_block(*running_vcpu, word);
 }

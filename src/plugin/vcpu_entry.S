@@ -7,21 +7,26 @@
  * the address in the block to which the callback returns.
  */
     .text
-    .hidden s80_block_executed
-    .globl  s80_block_entry
-    .hidden s80_block_entry
-    .type   s80_block_entry, %function
-s80_block_entry:
+    .macro  entry name, target
+    .hidden \target
+    .globl  \name
+    .hidden \name
+    .type   \name, %function
+\name:
 #if defined(__x86_64__)
     mov     %rbp, %rdx
     mov     (%rsp), %rcx
-    jmp     s80_block_executed
+    jmp     \target
 #elif defined(__aarch64__)
     mov     x2, x19
     mov     x3, x30
-    b       s80_block_executed
+    b       \target
 #else
 #error "the register in which TCG keeps the vCPU's state is not known for this host"
 #endif
-    .size   s80_block_entry, . - s80_block_entry
+    .size   \name, . - \name
+    .endm
+
+    entry s80_block_entry, s80_block_executed
+    entry s80_named_block_entry, s80_named_block_executed
     .section .note.GNU-stack, "", %progbits

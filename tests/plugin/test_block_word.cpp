@@ -57,9 +57,6 @@ TEST(BlockWord, TheIdDoesNotDependOnWhetherTheBlockFits) {
     Block b = largest();
     const std::uint64_t packed = BlockWord::pack(b)->id();
     EXPECT_EQ(BlockWord::point_to(b).id(), packed);
-    b.address = 0x1000;  // does not fit, as in runs with a log of misses
-    ASSERT_FALSE(BlockWord::pack(b));
-    EXPECT_EQ(BlockWord::point_to(b).id(), packed);
     b.first[0] -= 1;
     EXPECT_NE(BlockWord::point_to(b).id(), packed);
     b = largest();
@@ -72,7 +69,24 @@ TEST(BlockWord, LargeBlocksArePointedTo) {
     b.instructions = 500;
     const BlockWord word = BlockWord::point_to(b);
     EXPECT_FALSE(word.packed());
-    EXPECT_EQ(&word.block(), &b);
+    EXPECT_FALSE(word.named());
+    EXPECT_EQ(&word.counts().block(), &b);
+}
+
+TEST(BlockWord, ABlockThatFitsMayHaveItsAddressBesideIt) {
+    for (const std::uint8_t privilege : {0, 1}) {
+        Block b = largest();
+        b.privilege = privilege;
+        const BlockWord packed = *BlockWord::pack(b);
+        EXPECT_FALSE(packed.named());
+        EXPECT_EQ(packed.counts().word(), packed.word());
+        const NamedBlock block{packed.word(), 0x55555fc0};
+        const BlockWord word = BlockWord::point_to(block);
+        EXPECT_FALSE(word.packed());
+        ASSERT_TRUE(word.named());
+        EXPECT_EQ(word.named_block().address, 0x55555fc0U);
+        EXPECT_EQ(word.counts().word(), packed.word());
+    }
 }
 
 }  // namespace s80::plugin
