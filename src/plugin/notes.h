@@ -24,14 +24,15 @@ public:
         : line_mask_((std::uint64_t{1} << line_shift) - 1),
           granule_shift_(std::bit_width(model::granule_bytes(line_mask_ + 1)) - 1) {}
 
-    void set_who(std::uint32_t who) { next_.who = who; }
+    void set_who(std::uint32_t who) { who_ = who; }
 
     /// Begins the note of an access.
     void access(const Site& site, std::uint64_t address, std::uint64_t bytes, model::Kind kind) {
         next_.pc = site.pc;
         next_.address = address;
         next_.size = static_cast<std::uint8_t>(bytes);
-        use(next_, address, bytes, kind);
+        next_.used = granules(address, bytes);
+        next_.stores = kind == model::Kind::store;
     }
     /// Notes the fetch of a line of the block at `pc`. `physical`: address of the line's first byte.
     void fetch(std::uint64_t pc, std::uint64_t physical) {
@@ -40,16 +41,14 @@ public:
         next_.pc = pc;
         next_.address = (pc & ~kPageMask) + (next_page ? kPageMask + 1 : 0) + inside;
         next_.size = 0;
-        next_.reads = 0xffff;
-        next_.writes = 0;
+        next_.used = 0xffff;
+        next_.stores = false;
     }
     /// Attaches the note to the last event of the processor's stream.
-    void put(Vcpu& vcpu) { note_at(vcpu, place(vcpu)) = next_; }
+    void put(Vcpu& vcpu) { write(note_at(vcpu, place(vcpu)), next_.used, next_.stores); }
     /// Attaches a copy of the note to the last event, which reads a page-table entry for the access.
     void put_walk(Vcpu& vcpu, std::uint64_t physical) {
-        model::Note note = next_;
-        use(note, physical, sizeof(std::uint64_t), model::Kind::walk);
-        note_at(vcpu, place(vcpu)) = note;
+        write(note_at(vcpu, place(vcpu)), granules(physical, sizeof(std::uint64_t)), false);
     }
     /// Like `put` above, and remembers the event by its entry of the filter, for again().
     void put(Vcpu& vcpu, std::size_t entry, std::uint64_t epoch) {
@@ -81,10 +80,13 @@ private:
         const std::uint64_t last = std::min(end >> granule_shift_, kLast);
         return static_cast<std::uint16_t>((2U << last) - (1U << first));
     }
-    void use(model::Note& note, std::uint64_t address, std::uint64_t bytes, model::Kind kind) const {
-        const std::uint16_t used = granules(address, bytes);
-        note.reads = kind == model::Kind::store ? 0 : used;
-        note.writes = kind == model::Kind::store ? used : 0;
+    void write(model::Note& note, std::uint16_t used, bool stores) const {
+        note.pc = next_.pc;
+        note.address = next_.address;
+        note.who = who_;
+        note.reads = stores ? 0 : used;
+        note.writes = stores ? used : 0;
+        note.size = next_.size;
     }
     static std::size_t place(const Vcpu& vcpu) { return vcpu.stream.position() - 1; }
     static model::Note& note_at(Vcpu& vcpu, std::size_t place) {
@@ -97,7 +99,17 @@ private:
 
     std::uint64_t line_mask_;
     int granule_shift_;  ///< a granule is a power of two of bytes, as lines are
-    model::Note next_;
+    /// The note that is begun. Its members are read as they are written: where a copy of a whole note reads
+    /// them in larger parts, the host stalls. So what is next to each other in a note is not so here.
+    struct Next {
+        std::uint64_t pc = 0;
+        std::uint16_t used = 0;
+        bool stores = false;
+        std::uint8_t size = 0;
+        std::uint64_t address = 0;
+    };
+    Next next_;
+    std::uint32_t who_ = 0;
     std::array<Recorded, kFilterEntries> recorded_{};
 };
 
