@@ -10,7 +10,6 @@ import pytest
 from tests.protocol.mutants import unguarded
 from tests.protocol.tables import HOMED, edited
 
-from s80lab.base.errors import UserError
 from s80lab.protocol.counterexample import Counterexample, counterexample
 from s80lab.protocol.laws import (
     CURRENT,
@@ -29,7 +28,6 @@ from s80lab.protocol.murphi_check import explore
 from s80lab.protocol.proof import prove
 from s80lab.protocol.show import state_table
 from s80lab.protocol.table import find_protocol, load_protocol
-from s80lab.trace.counterexample import counterexample_trace
 
 pytestmark = pytest.mark.usefixtures("proofs")
 
@@ -209,17 +207,6 @@ def test_counterexample_says_who_supplies_and_who_recalls(tmp_path: Path) -> Non
     displaced = prove(edited(tmp_path, "mesi-llc", "remote.recall.E", '{ next = "S" }')).counterexample
     assert displaced is not None
     assert displaced.lines[-1].event == "the last-level cache needs the way (MT) and recalls the block"
-
-
-def test_counterexample_of_a_home_is_refused_as_a_trace(tmp_path: Path) -> None:
-    for name, place, instead in (
-        ("hammer", "remote.recall.S", '{ next = "S" }'),
-        ("mesi-llc", "home.put.exclusive.MT", '{ next = "P" }'),
-    ):
-        verdict = prove(edited(tmp_path, name, place, instead))
-        assert verdict.counterexample is not None
-        with pytest.raises(UserError, match=r"cannot be written as a trace: .* neither a last-level cache nor a dir"):
-            counterexample_trace(verdict.counterexample, verdict.protocol, name)
 
 
 def test_fetch_may_be_told_from_a_read_at_the_home(tmp_path: Path) -> None:

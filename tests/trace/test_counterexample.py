@@ -7,11 +7,16 @@ from pathlib import Path
 
 import pytest
 from tests.protocol.tables import edited
+from tests.protocol.test_home import MISTAKES as HOME_MISTAKES
 from tests.protocol.test_laws import MISTAKES
 from typer.testing import CliRunner
 
+from s80lab.base.errors import UserError
 from s80lab.commands.line.app import app
+from s80lab.protocol.counterexample import Counterexample, Line
+from s80lab.protocol.laws import NOT_LOST, Fault
 from s80lab.protocol.proof import prove
+from s80lab.protocol.table import find_protocol, load_protocol
 from s80lab.trace import source, step
 from s80lab.trace.counterexample import counterexample_trace
 from s80lab.trace.source import Wanted
@@ -28,7 +33,7 @@ def counterexample(table: Path, trace: Path, caches: int = 3) -> tuple[str, Less
     return verdict.counterexample.fault.law, step.lesson(source.load(trace, Wanted()), trace.stem)
 
 
-@pytest.mark.parametrize(("base", "place", "instead"), [mistake[:3] for mistake in MISTAKES])
+@pytest.mark.parametrize(("base", "place", "instead"), [mistake[:3] for mistake in (*MISTAKES, *HOME_MISTAKES)])
 def test_counterexample_trace_of_mistake_violates_invariant_at_last_access(
     tmp_path: Path, base: str, place: str, instead: str
 ) -> None:
@@ -77,6 +82,46 @@ def test_counterexample_trace_of_fetched_block_evicts_by_fetches(tmp_path: Path)
         "(cell own.evict.E): the table marks this cell as impossible: clean blocks stay"
         in played.steps[-1].violations[0]
     )
+
+
+def test_counterexample_trace_displaces_by_the_accesses_that_filled_the_last_level_cache(tmp_path: Path) -> None:
+    """CHI's cache took the block when a core gave it up, so a spare core gives the other line up."""
+    table = edited(tmp_path, "chi-slc", "home.displace.UD", '{ next = "I" }')
+    _, played = counterexample(table, tmp_path / "broken.trace")
+    assert (tmp_path / "broken.trace").read_text().splitlines()[2:] == [
+        "# machine: classroom-llc",
+        f"# protocol: {table}",
+        "# set: l2.size=128 l2.ways=1 llc.size=16384 llc.ways=1",
+        "0 store 0x100",
+        "0 load 0x180   # core 0 evicts the block and writes it back",
+        "3 store 0x4100",
+        "3 load 0x200   # the last-level cache needs the way (UD)",
+    ]
+    assert "the last-level cache needs the way of A: A at home UD → I (home.displace.UD)" in played.steps[-1].reasons
+
+
+def test_counterexample_trace_recalls_by_a_line_of_the_same_set_of_the_directory(tmp_path: Path) -> None:
+    table = edited(tmp_path, "chi-slc", "home.recall.SC", '{ next = "UC" }')
+    _, played = counterexample(table, tmp_path / "broken.trace")
+    assert (tmp_path / "broken.trace").read_text().splitlines()[4:] == [
+        "# set: l2.size=128 l2.ways=1 llc.size=8192 llc.ways=1 directory.entries=256 directory.ways=1",
+        "0 store 0x100",
+        "1 load 0x100",
+        "3 load 0x4100   # the directory needs the entry (SC) and recalls the block",
+    ]
+    assert "recall: core 1 loses A in O, with writeback (remote.recall.O)" in played.steps[-1].reasons
+
+
+def test_counterexample_trace_with_recall_and_displacement_of_an_inclusive_cache_is_refused() -> None:
+    """No shipped table needs this: a line that enters the directory there also enters the last-level cache."""
+    lines = [
+        Line(None, None, "", ["I", "I"], "0", "0", "NP"),
+        Line(0, "store", "", ["M 1", "I"], "0", "1", "MT 0"),
+        Line(None, "recall", "", ["I", "I"], "0", "1", "PD 1"),
+        Line(None, "displace", "", ["I", "I"], "0", "1", "NP"),
+    ]
+    with pytest.raises(UserError, match=r"it needs a displacement and a recall of one block.*leave out --trace"):
+        counterexample_trace(Counterexample(Fault(NOT_LOST, ""), lines), load_protocol(find_protocol("mesi-llc")), "")
 
 
 def test_counterexample_trace_of_six_caches_plays_on_six_cores(tmp_path: Path) -> None:

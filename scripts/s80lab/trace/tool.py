@@ -31,15 +31,16 @@ ORDER = paths.BIN / "s80-order"
 
 
 _IMPOSSIBLE = re.compile(
-    r"met the impossible cell (?P<side>own access|own miss|own eviction|remote request) in state (?P<state>\w+) "
-    r"\(line (?P<line>\d+)\)\s*\Z"
+    r"met the impossible cell (?:(?P<side>own access|own miss|own eviction|remote request|recall) in state "
+    r"|(?P<row>home\.[\w.]+)\.)(?P<state>\w+) \(line (?P<line>\d+)\)\s*\Z"
 )
-"""The model's message about an impossible cell (src/memory/hierarchy.cpp)."""
+"""The model's message about an impossible cell (src/memory/private/private.cpp, src/memory/home/directory.cpp)."""
 
 
 @dataclass(frozen=True)
 class Impossible:
-    """The impossible cell at which the model stopped: its side, the state, and the line of the block in this state."""
+    """The impossible cell at which the model stopped: its side or its row at the home (`home.displace`), the state, and
+    the line of the block in this state."""
 
     side: str
     state: str
@@ -122,7 +123,7 @@ def steps(order: Order, setup: Setup, begin: Begin | None = None) -> Iterator[di
         errors.seek(0)
         complaint = errors.read().decode("utf-8", "replace")
     if stop := _IMPOSSIBLE.search(complaint):
-        raise Stopped(Impossible(stop["side"], stop["state"], int(stop["line"])))
+        raise Stopped(Impossible(stop["side"] or stop["row"], stop["state"], int(stop["line"])))
     _check(STEP, process.returncode, complaint)
 
 

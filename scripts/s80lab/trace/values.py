@@ -54,7 +54,7 @@ class Values:
             if cell is None or _is_request(cell):
                 faults += [(line, fault) for fault in self._access(step, cell)]
             else:
-                self._at_home(cell, gave)
+                faults += [(cell["line"], fault) for fault in self._at_home(cell, gave)]
         for one in lines:
             now = list(state_faults(self._protocol, self.block(one)))
             known = self._violated.get(one, frozenset())
@@ -75,6 +75,11 @@ class Values:
             held = (self.block(line).states[core], self._protocol.invalid)
             row = self._protocol.access_row(EVENT[op])
             places = [f"remote.{row[state].bus}.{stop.state}" for state in held]
+        elif stop.side == "recall":
+            places = [f"remote.recall.{stop.state}"]
+        elif stop.side.startswith("home."):
+            # Without a row of its own, a fetch is a read at the home.
+            places = [f"{stop.side}.{stop.state}", f"home.read.{stop.state}"]
         else:
             places = [f"own.{EVENT[op]}.{stop.state}"]
         place = next(one for one in places if one in self._faulty)
@@ -88,8 +93,12 @@ class Values:
             block.memory = block.values[core]
         block.states[core] = change["after"]["state"]
 
-    def _at_home(self, cell: dict[str, Any], gave: Mapping[tuple[int, int], str]) -> None:
-        """A put, a displacement or a recall. gave: the states of the copies that left a core, by core and line."""
+    def _at_home(self, cell: dict[str, Any], gave: Mapping[tuple[int, int], str]) -> list[Fault]:
+        """A put, a displacement or a recall. gave: the states of the copies that left a core, by core and line.
+
+        Returns the faulty cells that it reached.
+        """
+        reached = []
         home, block = self._protocol.home, self.block(cell["line"])
         assert home is not None and block.home is not None
         _, value = block.home
@@ -105,11 +114,14 @@ class Values:
             if row is not None and row[cell["before"]].writeback:
                 block.memory = value
             for change in cell["recalled"]:
-                recalled = (self._protocol.remote.recall or {})[change["before"]["state"]]
+                state = change["before"]["state"]
+                recalled = (self._protocol.remote.recall or {})[state]
+                reached.append(f"remote.recall.{state}.next")
                 if recalled.writeback:
                     written = block.values[change["core"]]
                 block.states[change["core"]] = self._protocol.invalid
         self._take(block, cell["after"], value, written)
+        return [cell_fault(self._protocol, place, None, block.states) for place in reached if place in self._faulty]
 
     def _take(self, block: Snapshot, after: str, value: int, written: int | None) -> None:
         """The home's next state. Data that a private cache wrote back go into the last-level cache if the state has
@@ -150,18 +162,21 @@ class Values:
         places = [place]
         if step["op"] == "store":
             if place not in self._faulty:
-                places.append(self._end(step, before))
+                places.append(self._end(step, cell, before))
                 if bus != "none" and block.values[core] != block.last_write:
                     places.append(f"{place}.filled")
             block.last_write += 1
             block.values[core] = block.last_write
         return [cell_fault(self._protocol, one, core, before) for one in places if one in self._faulty]
 
-    def _end(self, step: dict[str, Any], before: list[str]) -> str:
+    def _end(self, step: dict[str, Any], at_home: dict[str, Any] | None, before: list[str]) -> str:
         """The place in the table that decides in which state a store ends."""
         state, bus, supplier = step["before"]["state"], step["bus"], step["supplier"]
         if supplier is not None and self._protocol.remote_row(bus)[before[supplier]].gives:
             return f"remote.{bus}.{before[supplier]}.gives"
+        home = self._protocol.home
+        if at_home is not None and home is not None and step["from_llc"] and home.rfo[at_home["before"]].gives:
+            return f"home.rfo.{at_home['before']}.gives"
         cell = self._protocol.own.store[state]
         branch = "next" if cell.next else "alone" if step["after"]["state"] == cell.when_alone else "shared"
         return f"own.store.{state}.{branch}"
