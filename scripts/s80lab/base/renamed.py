@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Names of older versions, each with the name that replaced it. s80lab refuses an old name with the new name.
+"""Names of older versions, each with the name that replaced it, and keys whose subject has another place. s80lab
+refuses such a name with the name or the place that users want.
 
 After a rename, add the old name here and to the table in docs/guides/troubleshooting.md. No other code is necessary:
 s80lab.base.suggest reads these tables for every unknown name. A name without a successor belongs into REMOVED.
@@ -71,12 +72,19 @@ REMOVED = {
 }
 """Names without a successor (dotted keys, metrics and options), each with the reason."""
 
+ELSEWHERE = {
+    "llc.inclusion": "the form of the last-level cache is a property of the protocol; choose it with --protocol mesi-llc "
+    "(inclusive), --protocol mesif-snoop-filter (non-inclusive) or --protocol chi-slc (exclusive for unique blocks)",
+}
+"""Keys that never existed, each with the place of what users look for under this name."""
+
 
 def rename_sentence(name: str, allowed: Collection[str]) -> str:
-    """The sentence "`OLD` is now `NEW`" if `name` was renamed to one of the allowed names, or the sentence that says
-    why `name` was removed; else empty. `name` and the allowed names may have a label after a dot."""
+    """The sentence "`OLD` is now `NEW`" if `name` was renamed to one of the allowed names, the sentence that says why
+    `name` was removed, or the one that names the place of its subject; else empty. `name` and the allowed names may
+    have a label after a dot."""
     known = {part for one in allowed for part in (one, one.partition(".")[0])}
     for old in (name, name.partition(".")[0]):
         if new := next((table[old] for table in RENAMED.values() if table.get(old) in known), None):
             return f"`{old}` is now `{new}`"
-    return f"`{name}` was removed, because {REMOVED[name]}" if name in REMOVED else ""
+    return f"`{name}` was removed, because {REMOVED[name]}" if name in REMOVED else ELSEWHERE.get(name, "")
