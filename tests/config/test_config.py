@@ -143,7 +143,10 @@ DIRECTORY = {"directory.entries": "1.5x", "directory.ways": 12, "directory.slice
     ("settings", "message"),
     [
         ({"llc.slices": 7}, r"llc.size = 25165824 bytes makes 196608 lines, which llc.slices = 7 does not divide"),
-        ({"llc.inclusion": "inclusive"}, r"unknown key `llc.inclusion`: the form .* choose it with --protocol mesi-llc"),
+        (
+            {"llc.inclusion": "inclusive"},
+            r"unknown key `llc.inclusion`: the form .* choose it with --protocol mesi-llc",
+        ),
         ({"llc.slices": 3}, r"llc.slices = 3 and 12 ways makes 5461.33 sets in a slice"),
         ({"llc.size": 100}, r"llc.size = 100 bytes is not a whole number of 128-byte lines"),
         ({"llc.size": "4KiB"}, r"llc.size = 4096 bytes is less than one set of 12 ways in each slice"),

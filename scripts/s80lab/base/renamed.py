@@ -73,8 +73,9 @@ REMOVED = {
 """Names without a successor (dotted keys, metrics and options), each with the reason."""
 
 ELSEWHERE = {
-    "llc.inclusion": "the form of the last-level cache is a property of the protocol; choose it with --protocol mesi-llc "
-    "(inclusive), --protocol mesif-snoop-filter (non-inclusive) or --protocol chi-slc (exclusive for unique blocks)",
+    "llc.inclusion": "the form of the last-level cache is a property of the protocol; choose it with --protocol "
+    "mesi-llc (inclusive), --protocol mesif-snoop-filter (non-inclusive) or --protocol chi-slc (exclusive for unique "
+    "blocks)",
 }
 """Keys that never existed, each with the place of what users look for under this name."""
 

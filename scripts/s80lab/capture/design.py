@@ -19,6 +19,7 @@ from s80lab.base.strict import find_or_file, parse_toml, read_toml, resolve, sho
 from s80lab.capture.store import Capture
 from s80lab.config.differences import value_text
 from s80lab.config.machine import Machine, load_machine, with_inclusion
+from s80lab.protocol.fit import check_fit
 from s80lab.protocol.proof import ensure_proven
 from s80lab.trace.setup import Header, Named, Setup, capture_header, decide
 
@@ -118,6 +119,7 @@ class Resolver:
         self._usual_protocols: dict[str, str] = {}
         self._tables: dict[str | None, _Table] = {}
         self._proven: set[Path] = set()
+        self._fitting: set[tuple[Path, bool, bool]] = set()
 
     def design(
         self, machine: str | None = None, protocol: str | None = None, settings: Mapping[str, object] | None = None
@@ -136,12 +138,20 @@ class Resolver:
         resolved = resolve(content, Machine, where, overrides)
         asked = resolved.design()
         _refuse(self._capture, resolved, self._own, asked)
+        self._check_fit(resolved, table.path)
         if table.path not in self._proven:
             ensure_proven(table.path)
             self._proven.add(table.path)
         changed = {key: value for key, value in asked.items() if value != self._own.get(key)}
         varied = {key: value_text(key, value) for key, value in changed.items()}
         return Design(resolved, table.path, varied, machine or "", default_protocol)
+
+    def _check_fit(self, machine: Machine, table: Path) -> None:
+        """UserError if machine and protocol do not fit. Once for all designs with the same parts behind the L2s."""
+        parts = (table, machine.llc is not None, machine.directory is not None)
+        if parts not in self._fitting:
+            check_fit(machine, table)
+            self._fitting.add(parts)
 
     def _usual_protocol(self, machine: str, settings: Mapping[str, object] | None) -> str:
         if machine not in self._usual_protocols:

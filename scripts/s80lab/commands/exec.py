@@ -52,6 +52,7 @@ from s80lab.exec.shape import FILES, LEAST_MEMORY, RANGE, STREAMS, Shape, check_
 from s80lab.exec.tree import Tree, Wanted, collect, guest_path, write_image
 from s80lab.experiment import checkpoint
 from s80lab.guest.qemu import Qemu, find_qemu
+from s80lab.protocol.fit import check_fit
 from s80lab.report.program import program_text, several_text
 from s80lab.report.program_page import program_page
 from s80lab.results.run_folder import MISS_STORE, STALL_STACKS
@@ -311,9 +312,10 @@ def _shape(request: Request, boot: int) -> Shape:
     if request.processors is not None:
         settings["processors.count"] = request.processors
     machine = load_guest_machine(request.machine, settings)
+    protocol = find_or_file("protocol", paths.PROTOCOLS, request.protocol or machine.protocol)
     if request.protocol is not None:
-        protocol = find_or_file("protocol", paths.PROTOCOLS, request.protocol)
         machine = load_machine(request.machine, {**with_inclusion(protocol, settings), "protocol": protocol.stem})
+    check_fit(machine, protocol)
     try:
         memory = parse_size(request.memory)
     except ValueError as error:

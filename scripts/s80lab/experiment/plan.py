@@ -39,6 +39,7 @@ from s80lab.experiment.checkpoint import Keys, Wanted
 from s80lab.guest.command import Boot, guest_options
 from s80lab.guest.qemu import Qemu
 from s80lab.image.build import ImageManifest, image_folder, load_image
+from s80lab.protocol.fit import check_fit
 from s80lab.protocol.proof import ensure_proven
 
 Until = Literal["ready", "warm", "run"]
@@ -383,6 +384,7 @@ def _modelled(experiment: Experiment, options: Options, point: Mapping[str, str]
     protocol = find_or_file("protocol", paths.PROTOCOLS, named)
     machine = load_guest_machine(experiment.machine, with_inclusion(protocol, settings))
     machine = machine.model_copy(update={"protocol": protocol.stem})
+    check_fit(machine, protocol)
     sizes = {f"{OF_SCALE}{key}": getattr(scale, key) for key in SIZES if key in of_scale}
     of_profile = {f"{OF_WORKLOAD}{key}": value for key, value in of_workload.items()}
     return _Modelled(scale, machine, protocol, workload, sizes | of_profile)
