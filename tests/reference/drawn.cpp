@@ -91,8 +91,12 @@ Case draw(const rc::Random& random, const Wanted& wanted) {
         access.process_class = dice.below(6);
         c.accesses.push_back(access);
     }
-    if (wanted.roomy_l2) {
-        c.machine.l2 = {kLineRange / kMostWays, kMostWays};  // as many blocks as there are lines
+    if (wanted.roomy) {
+        const Shape all{kLineRange / kMostWays, kMostWays};  // as many blocks as there are lines
+        c.machine.l2 = all;
+        if (wanted.llc) {
+            c.machine.llc = all;
+        }
     }
     return c;
 }

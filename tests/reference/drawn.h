@@ -15,8 +15,8 @@ namespace s80::reference {
 struct Wanted {
     Organisation organisation = Organisation::inclusive;
     std::size_t accesses = 1000;
-    bool roomy_l2 = false;  ///< nothing is ever evicted from the L2
-    unsigned cores = 0;     ///< 0: drawn, at most 18
+    bool roomy = false;  ///< nothing is ever evicted from the L2, or displaced from a last-level cache
+    unsigned cores = 0;  ///< 0: drawn, at most 18
     bool llc = false;
     bool directory = false;  ///< of bounded size
 };

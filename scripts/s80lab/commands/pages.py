@@ -17,7 +17,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.files import write_file
 from s80lab.base.strict import short_path
 from s80lab.base.terminal import plain
-from s80lab.capture.error import TABLE
+from s80lab.capture.error import LLC_TABLE, TABLE
 from s80lab.commands import claims, metrics
 from s80lab.commands.line.traces import DocsArguments
 from s80lab.config.experiment import load_experiment
@@ -108,8 +108,9 @@ def write_tracked() -> Iterator[Path]:
     """Write the generated pages that are in git; yield the path of each. The pages of the results exist already."""
     write_file(FRONT, (pages_folder("small") / FIGURES / FRONT.name).read_bytes())
     yield FRONT
-    write_filter_error(TABLE)
-    yield TABLE.with_suffix(".md")
+    for table in (TABLE, LLC_TABLE):
+        write_filter_error(table)
+        yield table.with_suffix(".md")
     for page in sorted(pages_folder(GEM5).glob("*/compare.md")):
         target = paths.own(paths.REFERENCE) / GEM5 / f"{page.parent.name}.md"
         write_file(target, page.read_bytes())

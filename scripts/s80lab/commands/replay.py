@@ -209,7 +209,8 @@ def filter_error_command(args: FilterErrorArguments) -> None:
         designs = [point.design for point in resolve_points(one, grid, None, [])]
         runs.append(read_runs(_explore(one, designs, args.jobs, False)))
     target = args.out or TABLE
-    text = table_text(filtered, *runs)
+    of_full, of_filtered = runs
+    text = table_text(filtered, of_full, of_filtered, target)
     table = write_table(target, text)
     if args.as_json:
         print(text, end="")

@@ -255,8 +255,9 @@ class MachineBase(Strict):
         return self.guest.kernel_args + (f" isolcpus={count - apart}-{count - 1}" if apart else "")
 
     def design(self) -> dict[str, Any]:
-        """All values of the modelled machine by dotted keys, sizes in bytes."""
-        return _flat(self._dump({"name", "description", "guest", "provenance"}))
+        """All values of the modelled machine by dotted keys, sizes in bytes and entries as a number."""
+        values = _flat(self._dump({"name", "description", "guest", "provenance"}))
+        return values | ({"directory.entries": self.directory_entries} if self.directory else {})
 
     def resolved(self) -> str:
         """The machine as TOML for the plugin, with all defaults and with sizes in bytes."""

@@ -12,17 +12,31 @@ from s80lab.analysis.groups import Run
 from s80lab.base.files import is_special, write_file
 from s80lab.base.format import ABSENT
 from s80lab.base.strict import size_text
-from s80lab.capture.error import ANY_SHARE, QUANTITIES, SCHEMA, differences
+from s80lab.capture.error import (
+    ANY_SHARE,
+    HOME_QUANTITIES,
+    QUANTITIES,
+    SCHEMA,
+    Quantity,
+    differences,
+    quantities,
+    size_key,
+    sizes_text,
+)
 from s80lab.capture.store import Capture
 from s80lab.report.tables import Cell, Row, Table, markdown
 from s80lab.results.metrics.derive import render
 
-_DESIGN = ("protocol", "l2.size", "l2.inclusion")
+_DESIGN = ("protocol", "l2.inclusion")
 
 
-def table_text(filtered: Capture, of_full: Sequence[Run], of_filtered: Sequence[Run]) -> str:
-    """The table in JSON. Both sequences have the same designs, in order."""
-    rows = [_row(full, other) for full, other in zip(of_full, of_filtered, strict=True)]
+def table_text(filtered: Capture, of_full: Sequence[Run], of_filtered: Sequence[Run], out: Path | None = None) -> str:
+    """The table in JSON. Both sequences have the same designs, in order.
+
+    out: an existing table. Its rows of other designs are kept if they were measured on the same capture.
+    """
+    measured = [_row(full, other) for full, other in zip(of_full, of_filtered, strict=True)]
+    rows = [*_kept(filtered, measured, out), *measured]
     first = of_full[0]
     content = {
         "schema": SCHEMA,
@@ -30,10 +44,24 @@ def table_text(filtered: Capture, of_full: Sequence[Run], of_filtered: Sequence[
         "warm_up": filtered.origin["skip"],
         "measured": filtered.origin["measure"],
         "versions": first.manifest["versions"],
-        "units": {one.name: one.unit for one in QUANTITIES} | {ANY_SHARE: "points"},
+        "units": {one.name: one.unit for one in _quantities(rows)} | {ANY_SHARE: "points"},
         "rows": rows,
     }
     return json_text(content)
+
+
+def _kept(filtered: Capture, rows: Sequence[Mapping[str, Any]], out: Path | None) -> list[Mapping[str, Any]]:
+    if out is None or is_special(out) or not out.is_file():
+        return []
+    content = json.loads(out.read_text(encoding="utf-8"))
+    if (content["capture"], content["schema"]) != (filtered.name, SCHEMA):
+        return []
+    again = [_key(row) for row in rows]
+    return [row for row in content["rows"] if _key(row) not in again]
+
+
+def _key(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {**{key: row[key] for key in _DESIGN}, **size_key(row)}
 
 
 def json_text(content: Mapping[str, Any]) -> str:
@@ -55,18 +83,25 @@ def write_markdown(out: Path) -> Table:
     return table
 
 
+def _quantities(rows: Sequence[Mapping[str, Any]]) -> list[Quantity]:
+    """The quantities of any row."""
+    measured = {name for row in rows for name in row["errors"]}
+    return [one for one in (*QUANTITIES, *HOME_QUANTITIES) if one.name in measured]
+
+
 def _row(full: Run, filtered: Run) -> dict[str, Any]:
     design = full.manifest["design"]
     return {
-        **{key: design[key] for key in _DESIGN},
-        "full": {one.name: full.metrics[one.metric] for one in QUANTITIES},
-        "filtered": {one.name: filtered.metrics[one.metric] for one in QUANTITIES},
+        **_key(design),
+        "full": {one.name: one.value(full.metrics) for one in quantities(full.metrics)},
+        "filtered": {one.name: one.value(filtered.metrics) for one in quantities(full.metrics)},
         "errors": differences(full.metrics, filtered.metrics),
     }
 
 
 def _table(content: Mapping[str, Any]) -> Table:
-    columns = [f"{one.title}, {one.unit}" for one in QUANTITIES]
+    listed = _quantities(content["rows"])
+    columns = [f"{one.title}, {one.unit}" for one in listed]
     table = Table(
         "Error of filtered captures: value from the filtered capture minus value from the full capture",
         (*columns, "any share, points"),
@@ -79,12 +114,18 @@ def _table(content: Mapping[str, Any]) -> Table:
         "upgrades: differences in percent of the full capture's value. any share: the largest difference of "
         "any miss source, state at fill, or E-to-M upgrades per E fill."
     )
+    if len(listed) > len(QUANTITIES):
+        table.note += (
+            " LLC misses: the L2 misses per 1000 instructions that memory serviced. They and the recalls per 1000 "
+            "instructions have differences in percent, too."
+        )
     for row in content["rows"]:
         errors = row["errors"]
-        cells = [_cell(errors[one.name]) for one in QUANTITIES]
+        cells = [_cell(errors.get(one.name)) for one in listed]
         last = errors[ANY_SHARE]
         cells.append(Cell(ABSENT if last is None else f"{last:.2f}"))
-        table.rows.append(Row(f"{row['protocol']}, {size_text(row['l2.size'])} {row['l2.inclusion']}", tuple(cells)))
+        label = f"{row['protocol']}, {size_text(row['l2.size'])} {row['l2.inclusion']}{sizes_text(row)}"
+        table.rows.append(Row(label, tuple(cells)))
     return table
 
 

@@ -150,7 +150,8 @@ class FilterErrorArguments:
     """Measure the error of filtered captures.
 
     The command plays the filtered and the full capture of one run (`s80lab capture --form both`) through each design.
-    Without --vary, the designs are all protocols, each with L2 sizes from 512 KiB to 16 MiB.
+    Without --vary, the designs are all protocols, each with L2 sizes from 512 KiB to 16 MiB. A file that has a table of
+    the same capture keeps its rows of other designs.
     """
 
     capture: Capture

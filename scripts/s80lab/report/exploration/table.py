@@ -13,7 +13,7 @@ from s80lab.analysis.sections import Entry
 from s80lab.base.format import ABSENT, PERCENT, THREE
 from s80lab.base.strict import parse_size
 from s80lab.base.terminal import counted
-from s80lab.capture.error import QUANTITIES
+from s80lab.capture.error import HOME_QUANTITIES, QUANTITIES
 from s80lab.capture.explore.grid import Point
 from s80lab.config.grid import Grid, is_number
 from s80lab.report.tables import Cell, Row, Table, has_value, table_by_group
@@ -69,22 +69,24 @@ def verdicts(groups: Sequence[Group]) -> list[tuple[str, str]]:
 def errors_table(groups: Sequence[Group]) -> Table | None:
     """The error of filtered captures for each design; None for full captures, or if no error has been measured.
 
-    The error is known by protocol and L2 size, so it is the same for all captures.
+    The error is known by protocol and sizes, so it is the same for all captures.
     """
     stated = [group.runs[0].manifest["filter_error"] or {} for group in groups]
     if not any(error.get("errors") for error in stated):
         return None
+    home = [one for one in HOME_QUANTITIES if any(one.name in error.get("errors", {}) for error in stated)]
+    listed = (*QUANTITIES, *home)
     table = Table(
         "Error of the filtered capture",
-        tuple(f"{one.title}, {one.unit}" for one in QUANTITIES),
+        tuple(f"{one.title}, {one.unit}" for one in listed),
         note="Error: value from a filtered capture minus value from a full capture. It was measured with the "
-        "protocol of the row, and with the L2 size of the row or the next smaller measured size; a dash: "
+        "protocol of the row, and with the sizes of the row or the next smaller measured sizes; a dash: "
         "not measured. A difference between two designs that is not larger than this error is not "
         "significant.",
     )
     for group, error in zip(groups, stated, strict=True):
         errors = error["errors"]
-        cells = (ABSENT if errors.get(one.name) is None else f"{errors[one.name]:+.2f}" for one in QUANTITIES)
+        cells = (ABSENT if errors.get(one.name) is None else f"{errors[one.name]:+.2f}" for one in listed)
         table.rows.append(Row(group.label, tuple(map(Cell, cells))))
     return table
 
