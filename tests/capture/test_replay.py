@@ -4,6 +4,7 @@ with: the snapshots of the live run, less what captures lack."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,13 @@ from tests.base.test_staging import flip_last_byte
 from tests.capture.conftest import damaged
 from tests.lab import Lab
 
+from s80lab.analysis.groups import read_run
+from s80lab.capture.design import resolve_design
 from s80lab.capture.live import up_to_the_end
+from s80lab.capture.replay import replay
+from s80lab.capture.store import Capture
 from s80lab.results.query import select
+from s80lab.results.run_folder import RunFolder
 from s80lab.results.snapshots import Snapshots
 
 
@@ -205,3 +211,15 @@ def test_counters_of_the_guest_and_of_the_clients_are_left_out(tmp_path: Path) -
     path = tmp_path / "snapshots.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in [*live, {"mark": "exit", "values": {}}]))
     assert up_to_the_end(path) == [header, interval, end]
+
+
+def test_stall_cycles_of_l2_misses_contain_those_for_the_last_level_cache(inside: Lab, full: Capture) -> None:
+    design = resolve_design(full, None, "mesi-llc", {"llc.size": "96KiB", "llc.ways": 6, "latency.llc": 40})
+    run = RunFolder(asyncio.run(replay(full, design, lambda done, total: None)))
+    region = run.snapshots.region()
+    stalls = {
+        kind: sum(region.total("stall_cycles", kind=kind, service=one) for one in ("memory", "llc", "cache"))
+        for kind in region.header.labels["kind"]
+    }
+    assert region.total("stall_cycles", kind="store", service="llc") > 0
+    assert read_run(run).metrics["l2_stall.store"] == pytest.approx(stalls["store"] / sum(stalls.values()))

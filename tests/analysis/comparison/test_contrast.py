@@ -114,10 +114,11 @@ def test_row_that_a_run_lacks_is_left_out_and_not_counted() -> None:
     assert [one.row.name for one in Comparison(first, second).tested] == ["l2_mpki", "transfers_pki", "e_share", "cpi"]
 
 
-def test_transfers_are_the_misses_that_memory_does_not_service() -> None:
-    metrics = {**USUAL, MPKI: 0.5, "miss_source.all.memory": 0.4}
+@pytest.mark.parametrize(("llc", "transfers"), [({}, 0.3), ({"miss_source.all.llc": 0.5}, 0.05)])
+def test_transfers_are_the_misses_that_another_private_cache_services(llc: dict[str, float], transfers: float) -> None:
+    metrics = {**USUAL, MPKI: 0.5, "miss_source.all.memory": 0.4, **llc}
     first, second = (side(label, {f"{label}{n}": [metrics] for n in range(2)}) for label in "AB")
-    assert row(Comparison(first, second), "transfers_pki").first == pytest.approx(0.3)
+    assert row(Comparison(first, second), "transfers_pki").first == pytest.approx(transfers)
 
 
 def test_further_rows_have_no_verdict() -> None:

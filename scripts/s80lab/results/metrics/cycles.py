@@ -9,7 +9,7 @@ from s80lab.results.metrics.registry import Measurement, Rows, Value, each_in, m
 from s80lab.results.snapshots import Delta
 
 # Services of accesses that missed the L2; their stalls are the paper's "L2 stall cycles".
-L2_MISS_SERVICES = ("memory", "cache")
+L2_MISS_SERVICES = ("memory", "llc", "cache")
 # Memory accesses of a page walk for a 4 KB page (larger pages need fewer).
 WALK_LEVELS = 4
 L2_STALLS = "stall cycles of L2 misses, by kind of access"
@@ -57,7 +57,8 @@ def _cpi_at(m: Measurement) -> Value:
 
 
 def _l2_miss_stalls(region: Delta, kind: str) -> int:
-    return sum(region.total("stall_cycles", kind=kind, service=service) for service in L2_MISS_SERVICES)
+    services = [one for one in L2_MISS_SERVICES if one in region.header.labels["service"]]
+    return sum(region.total("stall_cycles", kind=kind, service=service) for service in services)
 
 
 @metric(
