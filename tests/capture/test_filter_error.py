@@ -255,3 +255,5 @@ def test_shipped_filter_error_table_covers_each_form_of_a_last_level_cache() -> 
     assert {row["protocol"] for row in rows} == {"mesi-llc", "mesif-snoop-filter", "chi-slc"}
     assert all(row["errors"]["llc_misses"] is not None for row in rows)
     assert all(row["errors"]["recalls_llc"] is not None for row in rows if row["protocol"] == "mesi-llc")
+    assert all(row["errors"]["recalls_directory"] is not None for row in rows if "directory.entries" in row)
+    assert any("directory.entries" in row for row in rows)
