@@ -14,7 +14,7 @@
 
 namespace s80::model {
 
-/// In the order of kPolicies. State files have these numbers: append new ones.
+/// In the order of Policies. State files have these numbers: append new ones.
 enum class Policy : std::uint8_t { lru, plru, random, srrip };
 
 /// A policy is a class with static members only:

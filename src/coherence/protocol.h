@@ -38,7 +38,8 @@ enum class HomeEvent : std::uint8_t {
     recall     ///< the directory needs the entry
 };
 inline constexpr unsigned kHomeEvents = 9;
-/// The rows of [home], in the order of HomeEvent. The rows `put` are one level deeper than the others.
+/// Names of the rows of [home], in the order of HomeEvent. In a protocol file, the rows `put.` are in the
+/// subtable [home.put].
 inline constexpr std::array<const char*, kHomeEvents> kHomeEventNames{
     "read", "fetch", "rfo", "upgrade", "put.sharer", "put.exclusive", "put.owner", "displace", "recall"};
 

@@ -16,7 +16,7 @@ class Keys {
 public:
     /// An empty file; `where` begins messages.
     explicit Keys(std::string where = "the machine") : where_(std::move(where)) {}
-    /// Reads a TOML file, or text. Throws Error.
+    /// Reads a TOML file, or the text of one. `where`: names the file in messages. Throws Error.
     static Keys load(const std::string& path);
     static Keys parse(const std::string& text, const std::string& where);
 

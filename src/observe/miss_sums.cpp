@@ -6,6 +6,7 @@
 #include <bit>
 #include <limits>
 #include <string>
+#include <type_traits>
 
 namespace s80::model {
 
@@ -15,6 +16,7 @@ constexpr const char* kPurpose = "the sums of misses";
 
 /// A key without padding: equal keys have equal words.
 using Words = std::array<std::uint64_t, sizeof(MissKey) / sizeof(std::uint64_t)>;
+static_assert(std::has_unique_object_representations_v<MissKey>);
 
 Words words(const MissKey& key) {
     return std::bit_cast<Words>(key);

@@ -44,8 +44,8 @@ struct BitField {
 
 /// The argument of a block's callback. Almost every block fits into the word itself, so that its execution
 /// needs no further access of memory: there are hundreds of thousands of blocks, and each such access would
-/// miss in the host's caches. For the other blocks the word is a pointer. A block has at most one branch,
-/// which ends it.
+/// miss in the host's caches. For the other blocks the word is a pointer: to a Block, or to a NamedBlock if
+/// the blocks need addresses. A block has at most one branch, which ends it.
 class BlockWord {
 public:
     explicit BlockWord(void* word) : word_(reinterpret_cast<std::uintptr_t>(word)) {}

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugin/conflicts.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace s80::plugin {

@@ -68,9 +68,9 @@ public:
         /// and later accesses find it in `stored_time`.
         std::int64_t* when = nullptr;
     };
-    /// An access of which nothing is found: nearly every one, because no other processor has accessed the
-    /// line of late. Returns false if something may be found: then load() or store() must be called, which
-    /// may also be called at once.
+    /// Records an access of which nothing is found, and returns true: nearly every access, because no other
+    /// processor has accessed the line of late. Returns false if something may be found: then load() or
+    /// store() must record the access. Both may also be called without this function.
     bool finds_nothing(unsigned processor, model::Line line, model::Kind kind) {
         Recent& r = recent(processor, line);
         if (kind != model::Kind::store && r.loaded == in_slice(line)) {

@@ -77,7 +77,8 @@ public:
     void park(Vcpu& vcpu);
     /// Whether the running processor's time slice must end before this block, the one with `Vcpu::block_id`.
     bool slice_over(const Vcpu& vcpu) const { return slices_.over(vcpu); }
-    /// The running processor's time slice ends.
+    /// Ends the running time slice, if there is one. Ends the epoch, too, if a stream is full or no processor
+    /// has instructions left.
     void end_slice();
     /// The running processor reads the guest's clock, which then shows the processor's time.
     void read_clock(Vcpu& vcpu);

@@ -49,8 +49,8 @@ public:
     }
     /// Attaches a note to a page walk, which is the last event of `vcpu`.
     void put_walk(Vcpu& vcpu, std::uint64_t physical) { notes_[vcpu.processor].put_walk(vcpu, physical); }
-    /// An access in one line that an event of this filter interval represents: it is merged into that event's
-    /// note.
+    /// An access in one line that an event of this filter interval represents. Merges it into that event's
+    /// note, unless the epoch has ended since or another line has taken the entry of the filter.
     void again(const Vcpu& vcpu, std::uint64_t address, std::uint64_t bytes, model::Kind kind,
                std::uint64_t epoch) {
         const auto entry = (address >> line_shift_) % kFilterEntries;

@@ -24,7 +24,8 @@ class Processes {
 public:
     /// `ram` must outlive this object.
     Processes(const Arguments& arguments, GuestRam& ram);
-    /// The records are written in the order in which `merger` plays the epochs.
+    /// Observes `merger`, which must outlive this object: a record gets its simulated time, and is written,
+    /// when its epoch is played.
     void observe(model::TimingMerger& merger, const model::Machine& machine);
 
     /// Null if no mappings are recorded.

@@ -94,7 +94,8 @@ public:
     /// When QEMU exits: plays the recorded epochs and saves the model.
     void finish();
 
-    /// Ends the time slice; see SliceEnd::leave.
+    /// Ends the time slice before the block that begins: jumps back into QEMU. `instructions`: of that block.
+    /// `return_address`: where its callback returns to. See SliceEnd::leave.
     [[noreturn]] void leave(std::uint64_t instructions, std::uintptr_t return_address) {
         qemu_->slice_end.leave(instructions, return_address);
     }

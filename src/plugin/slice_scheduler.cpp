@@ -222,10 +222,10 @@ bool SliceScheduler::all_sleep() const {
     return sleeping_ == model::CoreSet::below(static_cast<unsigned>(vcpus_.size()));
 }
 
-/// An interrupt of another processor wakes at the time at which it was sent; a timer or device wakes at the
-/// beginning of the epoch. A processor does not wake before it fell asleep. After a timer woke it, it
-/// contends: timer interrupts of several processors are often simultaneous, and access the same lines of the
-/// kernel.
+/// An interrupt of another processor wakes the processor at the time at which it was sent; a timer or device
+/// wakes it at the beginning of the epoch. A processor does not wake before it fell asleep. After a timer
+/// woke it, it contends: timer interrupts of several processors are often simultaneous, and access the same
+/// lines of the kernel.
 void SliceScheduler::wake(Vcpu& vcpu) {
     Wake& wake = wakes_[vcpu.processor];
     sleeping_.remove(vcpu.processor);
@@ -249,7 +249,8 @@ void SliceScheduler::park(Vcpu& vcpu) {
     vcpu.polls.must_poll = false;
 }
 
-/// Counts the polls of a parked processor up to this time.
+/// Counts further polls of a parked processor as executed, until it reaches this time or the end of its
+/// share.
 void SliceScheduler::repeat_until(Vcpu& vcpu, std::int64_t time) {
     const std::uint64_t wanted = std::min(vcpu.share.reaches(time), vcpu.share.end());
     if (wanted > vcpu.instructions) {

@@ -11,6 +11,6 @@ void on_flush(qemu_plugin_id_t id);
 
 }  // namespace s80::plugin
 
-/// vcpu_entry.S: records the running vCPU and continues at s80_block_executed or s80_named_block_executed.
+/// vcpu_entry.S: passes the running vCPU's state on to s80_block_executed or s80_named_block_executed.
 extern "C" void s80_block_entry(unsigned, void*);
 extern "C" void s80_named_block_entry(unsigned, void*);

@@ -31,8 +31,9 @@ class QemuTime final : public VirtualTime {
 public:
     /// Throws Error if this QEMU does not export the needed symbols.
     QemuTime();
-    /// Verifies by QEMU's own function that the fields are where they are expected. Call it while QEMU
-    /// translates a block: then it can read its clock. Throws Error if this QEMU is not known.
+    /// Verifies that the fields are where this class expects them: compares them with QEMU's own clock
+    /// function. Call verify() while QEMU translates a block, because QEMU can then read its clock. Throws
+    /// Error if this QEMU is not known.
     void verify();
 
     std::int64_t now() const override;

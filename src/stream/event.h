@@ -95,7 +95,6 @@ struct Event {
     }
 
     constexpr bool is_access() const { return op <= Op::walk; }
-    constexpr bool is_device() const { return op >= Op::device_read; }
     /// Only for accesses.
     constexpr Kind kind() const { return static_cast<Kind>(op); }
     /// Only for `signal` and `wait`.

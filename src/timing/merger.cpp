@@ -307,7 +307,8 @@ bool TimingMerger::play_other(unsigned processor, const Event& event) {
         case Op::wait: return play_wait(cursor, event);
         case Op::device_read:
         case Op::device_write: play_device(cursor, event); return true;
-        // A pass, which may stand for an access that every L1 absorbs.
+        // Op::pass: no access of its own. It may stand for an access that every L1 absorbs; if ordering edges
+        // name that access, its time is noted.
         default: return event.awaited == 0 || play_awaited(processor);
     }
 }

@@ -78,8 +78,8 @@ unsigned L1Filter::access(unsigned core, Line line, Kind kind) {
     return kind == Kind::store ? store(core, line, way) : read(core, line, kind == Kind::ifetch, way);
 }
 
-// In the two functions below, `way` is the way that holds the line although the access must be passed, or
-// kAbsent.
+// The two functions below handle an access that the filter cannot drop, and return the way of the core's L1
+// that then holds the line. `way`: the way that holds it already, or kAbsent.
 
 unsigned L1Filter::store(unsigned core, Line line, unsigned way) {
     code_.others(core, line, [&](std::size_t set, unsigned copy) { code_.drop(set, copy); });

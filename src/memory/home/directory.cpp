@@ -236,7 +236,8 @@ void DirectoryHome::device_write(Line line) {
     interconnect_.evicted(line, Interconnect::Way::both);
 }
 
-/// The line changes its home state, and leaves the tags that the new state does not need.
+/// Sets the home state of the line. Drops the line from the last-level cache, or from the directory's
+/// entries, if the new state needs no place there.
 void DirectoryHome::enter(Line line, HomeState next) {
     const HomeStateInfo& before = info(line);
     const HomeStateInfo& after = parts_.protocol.home_state(next);

@@ -51,7 +51,8 @@ void PrivateCaches::hit_with_effect(const Access& a, Block& block, Home& home, O
     }
 }
 
-/// The block of a line that the core does not hold. A prefetch counts as a fill, but not as a miss.
+/// Requests a line that the core does not hold from the home, and returns the block to fill in. Counts the
+/// fill. A prefetch counts as a fill, too, but not as a miss.
 Block PrivateCaches::fill(const Access& a, Home& home, Outcome& outcome) {
     const OwnCell& cell = parts_.protocol.own(own_event(a.kind), parts_.protocol.invalid());
     if (!cell.possible) {
