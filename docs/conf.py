@@ -38,7 +38,8 @@ include_patterns = [
 ]
 # What is large and has no pages is not even looked through.
 exclude_patterns = [".git", "captures/*/", "checkpoints/*/", "results/reports", "results/runs"]
-exclude_patterns += [f"build/{entry.name}" for entry in paths.BUILD.iterdir() if entry != protocol_pages()]
+protocols = protocol_pages()
+exclude_patterns += [f"build/{entry.name}" for entry in paths.BUILD.iterdir() if entry != protocols]
 
 # `--until` without its backticks is an option still, no dash.
 smartquotes = False

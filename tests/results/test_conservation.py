@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every identity holds for a consistent run, and breaking one number fails it by its name."""
+"""Every conservation check holds for a consistent run, and breaking one number fails it by its name."""
 
 from __future__ import annotations
 

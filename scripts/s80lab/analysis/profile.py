@@ -39,7 +39,7 @@ class Sample:
     """`count` samples in one basic block: process, class, kernel entry cause (`user` for user code) and function."""
 
     process: str
-    party: str
+    process_class: str
     entry: str
     function: str
     count: int
@@ -112,13 +112,13 @@ def _content(path: Path) -> _Content:
 def _samples(run: Path, content: _Content) -> list[Sample]:
     image, kernel = booted_image(run)
     functions = Functions(kernel.symbols, read_map(run / MEMORY_MAP).files, image / "initramfs.cpio", paths.BIN)
-    parties, entries = (content.labels.get(name, []) for name in ("class", "entry"))
+    process_classes, entries = (content.labels.get(name, []) for name in ("class", "entry"))
     # One name for the threads that each processor has: `swapper/3`.
     whos = [(pid, re.sub(r"/\d+$", "", process)) for pid, process, _ in content.whos]
     return [
         Sample(
             process=whos[who][1],
-            party=parties[context // len(entries)],
+            process_class=process_classes[context // len(entries)],
             entry=entries[context % len(entries)],
             function=functions.name(whos[who][0], block),
             count=count,

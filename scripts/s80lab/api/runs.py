@@ -104,7 +104,7 @@ class Run:
         """The sampled instructions, one row per process, class, kernel entry cause and function, most samples first.
         The run must have been made with `s80lab run --profile`."""
         return frame(
-            {"process": one.process, "class": one.party, "entry": one.entry, "program": one.program}
+            {"process": one.process, "class": one.process_class, "entry": one.entry, "program": one.program}
             | {"function": one.function, "samples": one.count}
             for one in sorted(read_profile(self.folder).samples, key=lambda one: -one.count)
         )

@@ -77,7 +77,7 @@ HOME_QUANTITIES = (
 )
 """What only machines with a last-level cache or a directory have."""
 SIZES = ("l2.size", "llc.size", "directory.entries")
-"""The sizes on which the error depends: the smaller, the larger is the error. Most machines have the first only."""
+"""The sizes on which the error depends. Most machines have the first only: the smaller the L2, the larger the error."""
 # The largest difference of any share of the miss sources, of the fill states and of E: in points.
 ANY_SHARE = "any_share"
 _SHARES = tuple(
@@ -123,7 +123,7 @@ def filter_error(
     """The error of a filtered capture for this design, as {"statement", "errors", ...}. None for a full capture.
 
     The row of the tables has the same protocol and L2 organisation, and these sizes or the next smaller ones that were
-    measured (which have a larger error). A capture without a workload, of a program or of another tool, has no row.
+    measured. A capture without a workload, of a program or of another tool, has no row.
     """
     if capture.form == "full":
         return None

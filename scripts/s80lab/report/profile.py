@@ -42,7 +42,7 @@ def profile_tables(samples: Sequence[Sample]) -> list[Table]:
     busy = [one for one in samples if one.entry != "idle"]
     user = [one for one in busy if one.entry == USER]
     kernel = [one for one in busy if one.entry != USER]
-    sessions = [one for one in user if one.party == SESSION]
+    sessions = [one for one in user if one.process_class == SESSION]
     return [
         _table("User code of the sessions, by function", sessions, lambda one: one.function),
         _table("User code of the sessions, by program and library", sessions, _program_or_tls),
