@@ -280,5 +280,5 @@ def _starts(group: Group) -> str:
 def _says(mix: str) -> str:
     name = paper.STAND_INS.get(mix, mix)
     own = [claim for claim in paper.claims() if claim.id in CLAIMS and name in claim.workloads]
-    said = "; ".join(f"{claim.quantity}: {claim.stated or claim.words} ({claim.id})" for claim in own)
-    return f"The paper on {name}: {said}." if said else ""
+    claims = "; ".join(f"{claim.quantity}: {claim.stated or claim.words} ({claim.id})" for claim in own)
+    return f"The paper on {name}: {claims}." if claims else ""
