@@ -88,7 +88,7 @@ bool Epochs::may_begin(Vcpu& next) {
         return true;
     }
     close_if_used_up();
-    if (slices_.skipped_too_often()) {
+    if (!next.has_left() && slices_.skipped_too_often()) {
         close(writer_.due());
     }
     return next.has_left();

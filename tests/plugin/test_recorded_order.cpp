@@ -174,6 +174,31 @@ TEST(RecordedOrder, ConflictingAccessesArePlayedAsTheyWereExecuted) {
     EXPECT_GT(epochs, 200U) << "most guests have one epoch only: nothing is tested across epochs";
 }
 
+/// Once an epoch has ended, a contender that is not the earliest one is skipped, each time that QEMU offers it,
+/// until QEMU has offered it so often that it cannot run the earliest one. A skip that ended an epoch counts
+/// once.
+TEST(RecordedOrder, ASkipThatEndsAnEpochCountsOnce) {
+    Guest guest(1'000, 200);
+    const auto reads = [&guest](unsigned processor, std::uint64_t instructions) {
+        const bool runs = guest.block(processor, instructions);
+        if (runs) {
+            guest.access(0, Kind::load);
+        }
+        return runs;
+    };
+    reads(0, 3);
+    guest.block(3, 700);
+    guest.access(0, Kind::store);
+    for (const unsigned processor : {2U, 1U, 0U}) {
+        reads(processor, 700);
+    }
+    unsigned skipped = 0;
+    EXPECT_FALSE(reads(1, 700)) << "it does not end the epoch";
+    for (++skipped; !reads(0, 1); ++skipped) {
+    }
+    EXPECT_EQ(skipped, 2 * kGuestProcessors);
+}
+
 /// Two processors store to one line in turn, beside two others that only compute: the line changes hands as
 /// often as they store.
 TEST(RecordedOrder, AnAlternatingLineChangesHandsWithEachStore) {
