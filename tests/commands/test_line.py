@@ -60,7 +60,7 @@ def test_default_is_the_constant_of_the_library() -> None:
     def default(command: str, parameter: str) -> object:
         return next(one.default for one in fields(DECLARED[command].arguments) if one.name == parameter)
 
-    assert default("run", "of") == USUAL
+    assert default("run", "shares") == USUAL
     assert default("image build", "server") == DEFAULT_SERVER
     assert default("protocol check", "caches") == CACHES
     assert sorted(traces.FORMATS) == sorted(source.FORMS)
