@@ -107,10 +107,11 @@ Machine read_machine(Keys keys) {
 
 }  // namespace
 
-/// With the inclusive organisation, the L2 holds the lines of the L1s too. With the others, L1s and L2 hold
+/// With an inclusive organisation, the L2 holds the lines of the L1s too. With the others, L1s and L2 hold
 /// different lines.
 std::uint64_t Machine::private_lines() const {
-    const std::uint64_t bytes = l2.bytes + (l2_inclusion == "inclusive" ? 0 : l1i.bytes + l1d.bytes);
+    const std::uint64_t bytes =
+        l2.bytes + (l2_inclusion.starts_with("inclusive") ? 0 : l1i.bytes + l1d.bytes);
     return cores() * (bytes / line_bytes);
 }
 

@@ -35,7 +35,8 @@ Hierarchy::Hierarchy(const Machine& machine, const Table& table) : machine_(mach
 }
 
 std::unique_ptr<Hierarchy> Hierarchy::make(const Machine& machine, const Table& table) {
-    if (machine.organisation != Organisation::inclusive) {
+    if (machine.organisation == Organisation::exclusive_gem5 ||
+        machine.organisation == Organisation::exclusive_textbook) {
         return std::make_unique<ExclusiveHierarchy>(machine, table);
     }
     return std::make_unique<InclusiveHierarchy>(machine, table);
@@ -192,8 +193,10 @@ Hierarchy::Answer Hierarchy::ask(unsigned core, const std::string& request, cons
             drop(other, line);
         } else {
             answer.shared = true;
-            block->state = cell.next;
-            state_changed(other, *block);
+            if (block->state != cell.next) {
+                block->state = cell.next;
+                state_changed(other, *block);
+            }
         }
     }
     if (home != nullptr) {

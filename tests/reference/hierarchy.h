@@ -34,8 +34,8 @@ struct Shape {
     unsigned ways = 1;
 };
 
-/// Whether the L2 holds what the L1s hold. gem5 and textbook: the order of the moves of an exclusive L2.
-enum class Organisation { inclusive, exclusive_gem5, exclusive_textbook };
+/// Whether the L2 holds what the L1s hold, and in which order: gem5's, or that of textbooks.
+enum class Organisation { inclusive, exclusive_gem5, exclusive_textbook, inclusive_gem5 };
 
 struct Machine {
     unsigned cores = 1;
@@ -174,6 +174,7 @@ private:
     std::map<Line, std::string> home_;  ///< the state of each line at home
     std::map<Line, std::uint64_t> llc_values_;
     std::optional<RecencySets<Tag>> llc_, directory_;
+    std::set<Line> untracked_;        ///< no core holds them any more, since this access
     std::vector<Entering> entering_;  ///< put into the last-level cache during this access
     std::map<Cause, std::set<std::pair<unsigned, Line>>> recalled_;  ///< lost, and not asked for since
     std::map<Line, std::uint64_t> last_stored_;

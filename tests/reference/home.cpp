@@ -61,7 +61,7 @@ void Hierarchy::enter(Line line, const std::string& next) {
         llc_->remove(line);
     }
     if (directory_ && !tracked(next)) {
-        directory_->remove(line);
+        untracked_.insert(line);
     }
     home_[line] = next;
 }
@@ -75,7 +75,7 @@ void Hierarchy::track(Line line, unsigned process_class) {
         directory_->use(line);
         return;
     }
-    if (const auto victim = directory_->make_room(line)) {
+    if (const auto victim = directory_->make_room(line); victim && tracked(home_state(victim->line))) {
         const bool had_data = has_data(home_state(victim->line));
         const HomeCell& cell = home_cell("recall", victim->line);
         const Written written = recall(victim->line, Cause::directory, process_class);
@@ -147,8 +147,14 @@ void Hierarchy::count_after_recall(unsigned core, const Access& access) {
     }
 }
 
-/// What was put into the last-level cache during the access gets its way when the access is over.
+/// What was put into the last-level cache during the access gets its way when the access is over. A line that
+/// no core holds any more has an entry of the directory until then.
 void Hierarchy::settle() {
+    for (const Line line : std::exchange(untracked_, {})) {
+        if (!tracked(home_state(line))) {
+            directory_->remove(line);
+        }
+    }
     for (const Entering& one : std::exchange(entering_, {})) {
         if (has_data(home_state(one.line)) && llc_->find(one.line) == nullptr) {
             fill_llc(one.line, one.process_class);

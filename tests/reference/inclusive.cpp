@@ -40,6 +40,9 @@ bool InclusiveHierarchy::l1_serves(unsigned core, const Access& access) {
 }
 
 Hierarchy::Service InclusiveHierarchy::beyond_l1(unsigned core, const Access& access) {
+    if (machine().organisation == Organisation::inclusive_gem5) {
+        return in_gem5_order(core, access);
+    }
     auto& l2 = cores_[core].l2;
     Service service = Service::l2;
     if (Block* const block = l2.find(access.line)) {
@@ -56,6 +59,39 @@ Hierarchy::Service InclusiveHierarchy::beyond_l1(unsigned core, const Access& ac
         service = serviced;
     }
     fill_l1(core, access, *l2.find(access.line));
+    return service;
+}
+
+/// Each cache makes room before the next one is asked. A line is in one L1. A store that changes a line of
+/// its L1 without a request is not seen by the L2's order.
+Hierarchy::Service InclusiveHierarchy::in_gem5_order(unsigned core, const Access& access) {
+    auto& l1 = l1_of(core, access);
+    auto& l2 = cores_[core].l2;
+    const bool in_l1 = l1.find(access.line) != nullptr;
+    if (!in_l1) {
+        (access.kind == Kind::ifetch ? cores_[core].l1d : cores_[core].l1i).remove(access.line);
+        l1.make_room(access.line);
+        l1.insert({access.line, false, 0});
+    }
+    Service service = Service::l2;
+    if (Block* const block = l2.find(access.line)) {
+        service = found(core, access, *block);
+        if (!in_l1 || service != Service::l2) {
+            l2.use(access.line);
+        }
+    } else {
+        if (const auto victim = l2.make_room(access.line)) {
+            evicted(core, *victim);
+            cores_[core].l1i.remove(victim->line);
+            cores_[core].l1d.remove(victim->line);
+        }
+        const auto [serviced, filled] = missed(core, access);
+        l2.insert(filled);
+        service = serviced;
+    }
+    const Block& block = *l2.find(access.line);
+    *l1.find(access.line) = {access.line, writable(block.state), block.value};
+    l1.use(access.line);
     return service;
 }
 
@@ -86,6 +122,11 @@ void InclusiveHierarchy::drop(unsigned core, Line line) {
 }
 
 void InclusiveHierarchy::state_changed(unsigned core, const Block& block) {
+    if (machine().organisation == Organisation::inclusive_gem5) {
+        cores_[core].l1i.remove(block.line);
+        cores_[core].l1d.remove(block.line);
+        return;
+    }
     Copy* const data = cores_[core].l1d.find(block.line);
     if (data != nullptr && !writable(block.state)) {
         data->writable = false;

@@ -29,6 +29,7 @@ private:
     bool l1_serves(unsigned core, const Access& access) override;
     bool l1_has(unsigned core, const Access& access) override;
     Service beyond_l1(unsigned core, const Access& access) override;
+    Service in_gem5_order(unsigned core, const Access& access);
     Block* held(unsigned core, Line line) override { return cores_[core].l2.find(line); }
     void drop(unsigned core, Line line) override;
     void state_changed(unsigned core, const Block& block) override;

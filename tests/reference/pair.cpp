@@ -199,7 +199,8 @@ const char* organisation_name(Organisation organisation) {
     switch (organisation) {
         case Organisation::inclusive: return "inclusive";
         case Organisation::exclusive_gem5: return "exclusive";
-        default: return "exclusive-textbook";
+        case Organisation::exclusive_textbook: return "exclusive-textbook";
+        default: return "inclusive-gem5";
     }
 }
 

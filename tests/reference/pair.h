@@ -23,7 +23,8 @@ void showValue(const Case& c, std::ostream& out);
 
 /// All of them, and the value of the model's machine key l2.inclusion.
 inline constexpr Organisation kOrganisations[] = {Organisation::inclusive, Organisation::exclusive_gem5,
-                                                  Organisation::exclusive_textbook};
+                                                  Organisation::exclusive_textbook,
+                                                  Organisation::inclusive_gem5};
 const char* organisation_name(Organisation organisation);
 
 /// The model's machine of that shape.

@@ -220,7 +220,7 @@ class MachineBase(Strict):
         entries: int | str = self.directory.entries if self.directory else 0
         if isinstance(entries, int):
             return entries
-        private = self.l2.size + (0 if self.l2.inclusion == "inclusive" else self.l1i.size + self.l1d.size)
+        private = self.l2.size + (0 if self.l2.inclusion.startswith("inclusive") else self.l1i.size + self.l1d.size)
         cores = self.processors.count // self.processors.threads_per_core
         number: int = round(float(entries[:-1]) * (cores * (private // self.line_bytes)))
         if fault := _limit_fault(KEYS["directory.entries"], number, entries):

@@ -204,7 +204,7 @@ class _Player:
     def __init__(self, source: Source, table: dict[str, Any]) -> None:
         machine = source.setup.machine
         self._threads = machine.processors.threads_per_core
-        self.teller = _Teller(table, machine.l2.inclusion != "inclusive")
+        self.teller = _Teller(table, not machine.l2.inclusion.startswith("inclusive"))
         self.names = letters(source.order["line"].tolist())
         self._values = Values(load_protocol(source.setup.protocol), machine.processors.count // self._threads)
         self._copies: dict[int, dict[int, Spot]] = {}

@@ -188,6 +188,7 @@ void DirectoryHome::evicted(unsigned core, Line line, Block block) {
 }
 
 void DirectoryHome::settle() {
+    free_entries();
     // fill_llc() may displace a line to memory, but adds nothing to waiting_.
     for (const Waiting& waiting : waiting_) {
         if (info(waiting.line).data && !llc_->find(waiting.line)) {
@@ -221,6 +222,7 @@ void DirectoryHome::device_read(Line line) {
         if (info(line).data && !had_data) {
             fill_llc(line, ProcessClass::other);
         }
+        free_entries();
     }
     interconnect_.evicted(line, info(line).data ? Interconnect::Way::bus : Interconnect::Way::both);
 }
@@ -232,12 +234,13 @@ void DirectoryHome::device_write(Line line) {
         parts_.sharers.remove(line, core);
     }
     enter(line, parts_.protocol.home_absent());
+    free_entries();
     take_note_of_time();
     interconnect_.evicted(line, Interconnect::Way::both);
 }
 
-/// Sets the home state of the line. Drops the line from the last-level cache, or from the directory's
-/// entries, if the new state needs no place there.
+/// Sets the home state of the line. Drops the line from the last-level cache if the new state needs no place
+/// there. The line's entry of the directory becomes free when the access is over.
 void DirectoryHome::enter(Line line, HomeState next) {
     const HomeStateInfo& before = info(line);
     const HomeStateInfo& after = parts_.protocol.home_state(next);
@@ -246,8 +249,17 @@ void DirectoryHome::enter(Line line, HomeState next) {
         llc_->drop(line);
     }
     if (entries_ && before.tracked() && !after.tracked()) {
-        entries_->drop(line);
+        untracked_.push_back(line);
     }
+}
+
+void DirectoryHome::free_entries() {
+    for (const Line line : untracked_) {
+        if (!info(line).tracked()) {
+            entries_->drop(line);
+        }
+    }
+    untracked_.clear();
 }
 
 /// Calls enter(), and tells the listener.
@@ -288,7 +300,8 @@ void DirectoryHome::track(Line line, ProcessClass process_class) {
         return;
     }
     const Cache::Slot slot = entries_->place(line);
-    if (const Line victim = entries_->victim(line, slot); victim != kNoLine) {
+    const Line victim = entries_->victim(line, slot);
+    if (victim != kNoLine && info(victim).tracked()) {
         const HomeCell& home = cell(HomeEvent::recall, victim);
         const bool had_data = info(victim).data;
         const bool newer = recall(victim, RecallCause::directory, process_class);

@@ -20,7 +20,9 @@ namespace s80::model {
 /// 3. A line that enters the LLC gets a way. The line that has to leave is displaced, and recalled if the
 ///    cell of its displacement says so.
 /// A block that an L2 puts into the LLC gets its way when the access is over (`settle`): until then the
-/// requester holds lines that are in none of its caches, and they must not be recalled.
+/// requester holds lines that are in none of its caches, and they must not be recalled. The entry of a line
+/// that no core holds any more is free then, too, as in gem5's MOESI_hammer: the write-back of a victim is
+/// under way while the directory chooses the entry that has to leave.
 class DirectoryHome final : public Home {
 public:
     static constexpr const char* kName = "directory";
@@ -56,6 +58,7 @@ private:
                      bool written_back);
     void charge_miss(const Access& a, bool supplies, Outcome& outcome);
     void enter(Line line, HomeState next);
+    void free_entries();
     void play(HomeEvent event, Line line, HomeState next, CoreNumber core = kNobody);
     void fill_llc(Line line, ProcessClass process_class);
     void displace(Line line, ProcessClass process_class);
@@ -71,6 +74,7 @@ private:
     /// By cause and line: the cores whose last copy was recalled and that have not asked for the line again.
     /// The host provides memory only for pages that a recall touches.
     std::array<Sharers, kRecallCauses> recalled_;
+    std::vector<Line> untracked_;   ///< lines whose entry becomes free when the access is over
     std::vector<Waiting> waiting_;  ///< blocks that an L2 has put into the LLC and that have no way there yet
     Interconnect interconnect_;
 };

@@ -3,6 +3,7 @@
 #pragma once
 #include "memory/private/exclusive.h"
 #include "memory/private/inclusive.h"
+#include "memory/private/inclusive_gem5.h"
 
 namespace s80::model {
 
@@ -26,7 +27,8 @@ struct OrganisationList {
 };
 
 /// State files have the position in this list: append new ones.
-using Organisations = OrganisationList<Inclusive, Exclusive<MoveOrder::gem5>, Exclusive<MoveOrder::textbook>>;
+using Organisations =
+    OrganisationList<Inclusive, Exclusive<MoveOrder::gem5>, Exclusive<MoveOrder::textbook>, InclusiveGem5>;
 
 inline constexpr Key kInclusionKey{
     .name = "l2.inclusion",
@@ -35,6 +37,6 @@ inline constexpr Key kInclusionKey{
     .names = Organisations::kNames,
     .text =
         "of the L1s; exclusive: in the order of gem5's MOESI_hammer; exclusive-textbook: the L2 is "
-        "searched before it takes the victim"};
+        "searched before it takes the victim; inclusive-gem5: in the order of gem5's MESI_Three_Level"};
 
 }  // namespace s80::model

@@ -130,7 +130,7 @@ Snooped PrivateCaches::snoop(unsigned core, Line line, Bus bus) {
     } else if (cell.next != block.state) {
         leave_e(core, block, Stat::e_downgraded);
         change(block, cell.next);
-        protect_l1d(core, line, block);
+        downgraded(core, line, block);
     }
     return snooped;
 }
@@ -171,7 +171,7 @@ void PrivateCaches::clean(unsigned core, Line line) {
     }
     ++parts_.stats.core(Stat::l2_writebacks, core);
     change(block, parts_.protocol.own(OwnEvent::load, parts_.protocol.invalid()).next_shared);
-    protect_l1d(core, line, block);
+    downgraded(core, line, block);
 }
 
 /// The copy that has the state.
@@ -195,7 +195,7 @@ void PrivateCaches::drop(unsigned core, Line line, Held copy) {
     copy.cache->drop(copy.slot);
 }
 
-void PrivateCaches::drop_from_l1s(unsigned core, Line line, Block block) {
+void PrivateCaches::drop_from_l1s(unsigned core, Line line, Block block) const {
     if (block.was_in_l1i) {
         caches(core).l1i.drop(line);
     }
@@ -209,9 +209,8 @@ void PrivateCaches::change(Block& block, State next) const {
     block.writable = parts_.protocol.writable(next);
 }
 
-/// After a change of a block in the L2: takes the permission to store from the copy in the L1D if the block
-/// has lost it.
-void PrivateCaches::protect_l1d(unsigned core, Line line, const Block& block) const {
+/// Takes the permission to store from the copy in the L1D if the block in the L2 has lost it.
+void PrivateCaches::downgraded(unsigned core, Line line, const Block& block) const {
     if (!block.writable && block.was_in_l1d) {
         const Cache& l1d = caches(core).l1d;
         if (const Cache::Slot copy = l1d.find(line)) {

@@ -112,6 +112,8 @@ protected:
     void evict(unsigned core, Line line, Block& block, Home& home);
     /// The slot of the L2 where the line is to be put. Its old block is gone, with the copies in the L1s.
     Cache::Slot make_room(unsigned core, Line line, Home& home);
+    /// Takes the copies of a block in the L2 out of the L1s.
+    void drop_from_l1s(unsigned core, Line line, Block block) const;
     /// A line is about to leave a cache.
     void leaves(unsigned core, Line line) {
         if (listener_ != nullptr) [[unlikely]] {
@@ -143,9 +145,10 @@ private:
     void hit_with_effect(const Access& a, Block& block, Home& home, Outcome& outcome);
     Held held(unsigned core, Line line) const;
     void drop(unsigned core, Line line, Held copy);
-    void drop_from_l1s(unsigned core, Line line, Block block);
     void change(Block& block, State next) const;
-    void protect_l1d(unsigned core, Line line, const Block& block) const;
+    /// After a change of a block in the L2 for another core or a device: its copy in the L1D may be stored to
+    /// no longer than it.
+    virtual void downgraded(unsigned core, Line line, const Block& block) const;
     void leave_e(unsigned core, Block& block, Stat why);
 
     PrivateParts parts_;
