@@ -40,7 +40,7 @@ void Counts::add(const Effect& e) {
     }
     const auto bus = static_cast<unsigned>(e.bus);
     if (e.bus != model::Bus::none) {
-        ++request_[bus][e.before.state][e.supplier ? e.supplied_in : kMemory];
+        ++request_[bus][e.before.state][e.supplier ? e.supplied_in : e.from_llc ? kLlc : kMemory];
         for (const Change& c : e.remote) {
             ++remote_[bus][c.before.state];
         }
@@ -51,6 +51,14 @@ void Counts::add(const Effect& e) {
     for (const Change& c : e.moved) {
         evict_[c.before.state] += c.after.any() ? 0 : 1;
         move_[l1_l2][c.before.state] += !c.before.l2 && !c.after.l1() ? 1 : 0;
+    }
+    for (const AtHome& home : e.at_home) {
+        const std::string name = key({"home", model::kHomeEventNames[static_cast<unsigned>(home.event)],
+                                      protocol_.home_state(home.before).name});
+        ++home_[name];
+        for (const Change& copy : home.recalled) {
+            ++home_[key({name, protocol_.state(copy.before.state).name})];
+        }
     }
 }
 
@@ -68,12 +76,11 @@ std::string Counts::json() const {
         }
         for (unsigned b = 0; b < kBuses; ++b) {
             const std::string bus = bus_name(static_cast<model::Bus>(b));
-            for (unsigned from = 0; from <= kMemory; ++from) {
-                if (from < protocol_.states() || from == kMemory) {
-                    put(out, key({"request", bus, name(s), from == kMemory ? "memory" : name(from)}),
-                        request_[b][s][from]);
-                }
+            for (unsigned from = 0; from < protocol_.states(); ++from) {
+                put(out, key({"request", bus, name(s), name(from)}), request_[b][s][from]);
             }
+            put(out, key({"request", bus, name(s), "memory"}), request_[b][s][kMemory]);
+            put(out, key({"request", bus, name(s), "llc"}), request_[b][s][kLlc]);
             put(out, key({"fill", bus, name(s)}), fill_[b][s]);
             put(out, key({"remote", bus, name(s)}), remote_[b][s]);
         }
@@ -81,6 +88,9 @@ std::string Counts::json() const {
             put(out, key({"move", kMoves[m], name(s)}), move_[m][s]);
         }
         put(out, key({"evict", name(s)}), evict_[s]);
+    }
+    for (const auto& [event, count] : home_) {
+        put(out, event, count);
     }
     return out + "}";
 }

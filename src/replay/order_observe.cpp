@@ -8,6 +8,20 @@ namespace s80::replay {
 
 using model::Line;
 
+namespace {
+
+/// Whether the home recalled the line of this change. Its place after the move is then the one before the
+/// recall.
+bool recalled(const Effect& effect, const Change& change) {
+    return std::ranges::any_of(effect.at_home, [&](const AtHome& home) {
+        return std::ranges::any_of(home.recalled, [&](const Change& gone) {
+            return gone.core == change.core && gone.line == change.line;
+        });
+    });
+}
+
+}  // namespace
+
 Held Observed::held(unsigned core, Line line) const {
     const model::CacheView caches = hierarchy_.caches();
     return {caches.state(core, line), caches.in_l1(core, line, true), caches.in_l1(core, line, false),
@@ -45,7 +59,9 @@ const Effect& Observed::access(const Access& access) {
         }
     }
     for (Change& change : effect_.moved) {
-        change.after = held(change.core, change.line);
+        if (!recalled(effect_, change)) {
+            change.after = held(change.core, change.line);
+        }
     }
     if (effect_.missed && effect_.before.any()) {  // evicted first
         const Held gone{hierarchy_.protocol().invalid(), false, false, false};
@@ -67,11 +83,7 @@ unsigned Observed::rank(Line line) const {
 }
 
 void Observed::leaving(unsigned core, Line line) {
-    const bool known = line == effect_.line ||
-                       std::any_of(effect_.moved.begin(), effect_.moved.end(), [&](const Change& change) {
-                           return change.core == core && change.line == line;
-                       });
-    if (!known) {
+    if (line != effect_.line && moved(core, line) == nullptr) {
         const Held before = held(core, line);
         const auto at = std::ranges::upper_bound(ranks_, rank(line)) - ranks_.begin();
         ranks_.insert(ranks_.begin() + at, rank(line));
@@ -80,8 +92,17 @@ void Observed::leaving(unsigned core, Line line) {
 }
 
 void Observed::recalling(unsigned core, Line line) {
-    recalling_.push_back(
-        {core, line, held(core, line), {hierarchy_.protocol().invalid(), false, false, false}});
+    const Held now = held(core, line);
+    if (Change* const change = moved(core, line)) {
+        change->after = now;
+    }
+    recalling_.push_back({core, line, now, {hierarchy_.protocol().invalid(), false, false, false}});
+}
+
+Change* Observed::moved(unsigned core, Line line) {
+    const auto found = std::ranges::find_if(
+        effect_.moved, [&](const Change& change) { return change.core == core && change.line == line; });
+    return found == effect_.moved.end() ? nullptr : &*found;
 }
 
 void Observed::at_home(model::HomeEvent event, Line line, model::CoreNumber core, model::HomeState before,

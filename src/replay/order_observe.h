@@ -83,6 +83,7 @@ public:
 private:
     Held held(unsigned core, model::Line line) const;
     unsigned rank(model::Line line) const;
+    Change* moved(unsigned core, model::Line line);
 
     model::Hierarchy& hierarchy_;
     Effect effect_;
