@@ -11,14 +11,14 @@ import m5
 from _m5 import core as build
 from m5.defines import buildEnv
 from machine_file import MachineFile
-from release import PROTOCOL, this_release
+from release import this_release
 
 
 def write_facts(machine: MachineFile, **more: Any) -> None:
     """more: facts that only this kind of simulation has."""
     facts = {
         "gem5": build.gem5Version,
-        "protocol": PROTOCOL,
+        "protocol": machine.ruby,
         "release": this_release().since,
         "rows": dict(this_release().rows),
         "bits_per_set": int(buildEnv["NUMBER_BITS_PER_SET"]),

@@ -113,17 +113,17 @@ def this_protocols() -> tuple[str, ...]:
     return this_release().protocols(buildEnv)
 
 
-def controller(machine: str) -> Any:
-    """The class of MOESI_hammer's controller for a type of machine: `L1Cache`, `Directory` or `DMA`.
+def controller(machine: str, protocol: str = PROTOCOL) -> Any:
+    """The class of a protocol's controller for a type of machine, such as `L1Cache`, `Directory` or `DMA`.
 
-    MachineError: this gem5 was built without MOESI_hammer.
+    MachineError: this gem5 was built without the protocol.
     """
     import m5.objects
 
-    if PROTOCOL not in this_protocols():
+    if protocol not in this_protocols():
         has = ", ".join(this_protocols()) or "no protocol of Ruby"
-        raise MachineError(f"this gem5 was built with {has}; build it with {PROTOCOL} (docs/guides/gem5.md)")
-    return getattr(m5.objects, this_release().controller.format(protocol=PROTOCOL, machine=machine))
+        raise MachineError(f"this gem5 was built with {has}; build it with {protocol} (docs/guides/gem5.md)")
+    return getattr(m5.objects, this_release().controller.format(protocol=protocol, machine=machine))
 
 
 def instantiate(board: Any, full_system: bool, checkpoint: str | None = None) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Replays packet traces through Ruby's MOESI_hammer: gem5.fast -d OUT replay.py --machine FILE --traces FOLDER ...
+"""Replays packet traces through a protocol of Ruby: gem5.fast -d OUT replay.py --machine FILE --traces FOLDER ...
 
 FOLDER/cpuNN.trc is the trace of processor NN. A processor without a trace is idle. The script writes OUT/stats.txt.
 When every access of every trace has been answered, it writes OUT/facts.json. With --warm, the first dump in stats.txt
@@ -25,7 +25,6 @@ from gem5.components.boards.test_board import TestBoard
 from gem5.components.memory.simple import SingleChannelSimpleMemory
 from gem5.components.processors.abstract_generator import AbstractGenerator
 from gem5.components.processors.abstract_generator_core import AbstractGeneratorCore
-from hammer import HammerHierarchy, Spares
 from m5.objects import PyTrafficGen
 from machine_file import MachineError, MachineFile
 from release import instantiate, this_release
@@ -99,18 +98,28 @@ def watch_loading(*, transitions: bool) -> None:
     m5.stats.reset = dump_and_reset
 
 
+def hierarchy(machine: MachineFile, options: argparse.Namespace) -> Any:
+    """The caches of the machine. A gem5 need not have the other protocols."""
+    if machine.protocol == "hammer":
+        from hammer import HammerHierarchy, Spares
+
+        return HammerHierarchy(machine, Spares(options.spares, options.spare_sets, options.first_controller))
+    from three_level import ThreeLevelHierarchy
+
+    return ThreeLevelHierarchy(machine)
+
+
 def main() -> None:
     options = arguments()
     machine = MachineFile.load(options.machine)
     cores = [TraceCore(options.traces / f"cpu{p:02}.trc", options.outstanding) for p in range(machine.processors)]
-    spares = Spares(options.spares, options.spare_sets, options.first_controller)
     board = TestBoard(
         clk_freq=f"{machine.clock_hz}Hz",
         generator=TraceProcessor(cores),
         # The directory's own latency stands for memory's (machine file). It keeps the data: gem5.opt compares what
         # it sends with a cache's copy.
         memory=SingleChannelSimpleMemory("1ns", "0ns", "1000GiB/s", f"{options.memory}B"),
-        cache_hierarchy=HammerHierarchy(machine, spares),
+        cache_hierarchy=hierarchy(machine, options),
     )
     board.cache_line_size = machine.line_bytes
     for note in machine.notes():

@@ -221,7 +221,7 @@ def _capture_info(file: Path, as_json: bool) -> None:
 
 
 def agree_command(args: AgreeArguments) -> None:
-    """Play equal accesses through gem5's Ruby (MOESI_hammer) and through the model (protocol hammer), and compare the
+    """Play equal accesses through a protocol of gem5's Ruby and through the model with its table, and compare the
     counts of both."""
     from rich.console import Console
 
@@ -229,7 +229,8 @@ def agree_command(args: AgreeArguments) -> None:
     from s80lab.gem5.agree import agree
     from s80lab.gem5.check.run import require_certified
 
-    wanted = Wanted(args.machine, agree.PROTOCOL, tuple(args.settings or ()), args.first, args.count)
+    settings = agree.with_inclusion(args.protocol, args.settings or ())
+    wanted = Wanted(args.machine, args.protocol, settings, args.first, args.count)
     folder = args.out or agree.default_folder(f"{args.file.stem}-{args.spacing}{'-warm' if args.warm else ''}")
     with scratch() as temporary:
         if args.warm:
@@ -237,18 +238,19 @@ def agree_command(args: AgreeArguments) -> None:
         else:
             source, begin = trace_source.load(args.file, wanted), None
         binary = gem5_binary.find_gem5(args.gem5)
-        require_certified(binary, x86=False)
+        if args.protocol == agree.PROTOCOL:
+            require_certified(binary, x86=False)
         rows, record = agree.run(source.order, source.setup, args.spacing, binary, folder, begin)
     named = source.text.header.protocol if source.text else None
-    other = named.table_name if named and named.table_name != agree.PROTOCOL else ""
-    instead = f" (agree plays no other protocol; the trace names {other})" if other else ""
+    other = named.table_name if named and named.table_name != args.protocol else ""
+    instead = f" (by --protocol; the trace names {other})" if other else ""
     sayer(args.as_json)(f"{source.setup.sentence()}{instead}")
     if args.warm and not args.as_json:
         print(_loaded(record["loading"]))
     if args.as_json:
         print_json([row.record() for row in rows])
     else:
-        agree.show(rows, Console())
+        agree.show(rows, Console(), agree.counterpart(source.setup).ruby)
     sayer(args.as_json)(f"files: {folder}")
 
 

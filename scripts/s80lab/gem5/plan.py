@@ -35,7 +35,7 @@ from s80lab.image.build import image_folder, load_image
 CONFIGS = paths.ROOT / "configs" / "gem5"
 # What decides the state of a guest without caches; the caches are not among it.
 BOOT_SCRIPTS = ("board.py", "bare.py", "mail_server.py", "segment.py", "steps.py")
-RUN_SCRIPTS = ("hammer.py", "machine_file.py", "region.py", "release.py", "calls.py", "facts.py")
+RUN_SCRIPTS = ("hammer.py", "hierarchy.py", "machine_file.py", "region.py", "release.py", "calls.py", "facts.py")
 PROTOCOL = "hammer"
 TIMER_HZ = 250
 """Debian's CONFIG_HZ."""
@@ -43,7 +43,7 @@ ENDLESS_S = 1_000_000
 """The length of the region in the job. It is never reached: the simulation's script ends the region."""
 LARGEST = 3 << 30
 PROBE_FILTER_WAYS = 4
-"""As in gem5's own configuration of the protocol (configs/ruby/MOESI_hammer.py). hammer.py has the same number."""
+"""As in gem5's own configuration of the protocol (configs/ruby/MOESI_hammer.py), and in machine_file.py."""
 RUBY = "ruby."
 
 

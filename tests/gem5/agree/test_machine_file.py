@@ -26,9 +26,9 @@ def module() -> ModuleType:
     return loaded
 
 
-def resolved(folder: Path, *settings: str) -> Path:
+def resolved(folder: Path, *settings: str, machine: str = "s80", protocol: str = "hammer") -> Path:
     path = folder / "machine.toml"
-    path.write_text(agree.setup("s80", list(settings)).machine.resolved())
+    path.write_text(agree.setup(machine, settings, protocol).machine.resolved())
     return path
 
 
@@ -42,7 +42,10 @@ def test_machine_file_of_s80_with_exclusive_l2_is_read(module: ModuleType, tmp_p
 def test_machine_that_ruby_cannot_simulate_is_refused(module: ModuleType, tmp_path: Path) -> None:
     path = tmp_path / "machine.toml"
     path.write_text(load_machine("s80").resolved())
-    with pytest.raises(module.MachineError, match="exclusive of its L1s"):
+    with pytest.raises(module.MachineError, match="no counterpart of protocol moesi; use hammer, mesi-llc"):
+        module.MachineFile.load(path)
+    path.write_text(load_machine("s80", {"protocol": "hammer"}).resolved())
+    with pytest.raises(module.MachineError, match="the L2 of MOESI_hammer is exclusive"):
         module.MachineFile.load(path)
     with pytest.raises(module.MachineError, match="l1i has one set"):
         module.MachineFile.load(resolved(tmp_path, "l1i.size=256"))
@@ -51,6 +54,28 @@ def test_machine_that_ruby_cannot_simulate_is_refused(module: ModuleType, tmp_pa
         module.MachineFile.load(path)
     with pytest.raises(module.MachineError, match="cannot be read"):
         module.MachineFile.load(tmp_path / "absent.toml")
+
+
+def test_directory_becomes_a_probe_filter_with_the_same_policy(module: ModuleType, tmp_path: Path) -> None:
+    machine = module.MachineFile.load(resolved(tmp_path, "directory.entries=768", "directory.ways=3"))
+    assert (machine.ruby, machine.filtered) == ("MOESI_hammer", True)
+    assert machine.filter_geometry == module.Geometry(768 * 128, 3, "lru")
+    assert not module.MachineFile.load(resolved(tmp_path)).filtered
+
+
+def test_last_level_cache_of_one_slice_is_read(module: ModuleType, tmp_path: Path) -> None:
+    machine = module.MachineFile.load(resolved(tmp_path, "llc.slices=1", machine="server-16", protocol="mesi-llc"))
+    assert (machine.ruby, machine.llc) == ("MESI_Three_Level", module.Geometry(24 << 20, 12, "lru"))
+    assert any("[latency]: unused" in note for note in machine.notes())
+
+
+@pytest.mark.parametrize("settings", [("llc.slices=16",), ("llc.slices=1", "llc.replacement=srrip")])
+def test_last_level_cache_that_ruby_lacks_is_refused(
+    settings: tuple[str, ...], module: ModuleType, tmp_path: Path
+) -> None:
+    path = resolved(tmp_path, *settings, machine="server-16", protocol="mesi-llc")
+    with pytest.raises(module.MachineError, match=r"\[llc\] has slices = \d+ and replacement = \w+; Ruby can have one"):
+        module.MachineFile.load(path)
 
 
 def test_machine_settings_that_ruby_handles_differently_are_noted(module: ModuleType, tmp_path: Path) -> None:

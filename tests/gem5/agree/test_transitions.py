@@ -3,17 +3,28 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
+from tests.gem5.agree.random_traces import KINDS, TRANSIENT, draw
 from tests.gem5.record import RECORDED, trim_transitions
 
 from s80lab.base.errors import UserError
 from s80lab.gem5 import binary as gem5_binary
 from s80lab.gem5 import stats
 from s80lab.gem5.agree import agree, categories
-from s80lab.gem5.agree.categories import CATEGORIES, model_counts, ruby_counts
+from s80lab.gem5.agree.categories import (
+    FILTERED_HAMMER,
+    HAMMER,
+    Counterpart,
+    model_counts,
+    ruby_counts,
+)
+from s80lab.gem5.agree.three_level import THREE_LEVEL
+from s80lab.trace import tool
 from s80lab.trace.order import Op, make
+from s80lab.trace.tool import Begin
 
 PREFIX = "board.cache_hierarchy.ruby_system."
 
@@ -87,12 +98,50 @@ def test_stalled_tries_are_not_accesses() -> None:
 
 
 def test_model_counts_of_other_protocol_are_refused() -> None:
-    with pytest.raises(UserError, match="use protocol hammer"):
+    with pytest.raises(UserError, match=r"use its table with l2\.inclusion=exclusive"):
         model_counts({"access.l1.load.M": 5}, 5)
 
 
-def test_categories_have_names_of_their_own() -> None:
-    assert len({category.name for category in CATEGORIES}) == len(CATEGORIES)
+COUNTERPARTS = (FILTERED_HAMMER, THREE_LEVEL)
+
+
+@pytest.mark.parametrize("of", COUNTERPARTS, ids=lambda of: of.ruby)
+def test_categories_have_names_of_their_own(of: Counterpart) -> None:
+    assert len({category.name for category in of.categories}) == len(of.categories)
+
+
+@pytest.mark.parametrize(
+    ("of", "row"),
+    [
+        (HAMMER, "Directory_Controller.NO.Pf_Replacement"),
+        (THREE_LEVEL, "L2Cache_Controller.M.L1_GET_INSTR"),
+        (THREE_LEVEL, "L1Cache_Controller.M.Load"),
+        (THREE_LEVEL, "L0Cache_Controller.E.Load_Linked"),
+        (THREE_LEVEL, "Directory_Controller.M.Fetch"),
+    ],
+)
+def test_transition_at_rest_that_no_category_has_is_refused(of: Counterpart, row: str) -> None:
+    with pytest.raises(UserError, match=rf"counted the transition {row}, which is in no category"):
+        ruby_counts({row: 1}, 0, "x", of)
+
+
+def test_transitions_that_follow_from_others_are_accepted() -> None:
+    rows = {"L1Cache_Controller.I.Inv": 3, "L2Cache_Controller.MT_MB.L1_GETS": 2, "L0Cache_Controller.S.InvElse": 1}
+    assert set(ruby_counts(rows, 0, "x", THREE_LEVEL).values()) == {0}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_drawn_traces_reach_every_category_of_isolated_accesses(name: str) -> None:
+    total: Counter[str] = Counter()
+    for seed in range(1, 5):
+        made, order = draw(KINDS[name], seed)
+        of = agree.counterpart(made)
+        total += Counter(model_counts(tool.counts(order, made), len(order), of))
+    assert {category.name for category in of.categories} - total.keys() == (
+        TRANSIENT if of.ruby != "MESI_Three_Level" else set()
+    )
+    if name != "hammer":
+        assert sum(count for category, count in total.items() if category.startswith(KINDS[name].recalls)) > 1000
 
 
 def test_agreement_without_gem5_is_refused_with_remedy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -126,5 +175,18 @@ def test_close_accesses_are_played_in_the_order_of_their_ticks() -> None:
 
 
 def test_inclusive_l2_is_refused_for_agreement() -> None:
-    with pytest.raises(UserError, match="exclusive"):
+    with pytest.raises(UserError, match=r"MOESI_hammer has l2\.inclusion=exclusive"):
         agree.setup("s80", ["l2.inclusion=inclusive"])
+    with pytest.raises(UserError, match=r"MESI_Three_Level has l2\.inclusion=inclusive-gem5"):
+        agree.setup("server-16", ["l2.inclusion=inclusive"], "mesi-llc")
+
+
+def test_protocol_that_gem5_does_not_have_is_refused() -> None:
+    with pytest.raises(UserError, match="--protocol mosi: gem5 has no counterpart; choose one of hammer, mesi-llc"):
+        agree.setup("s80", [], "mosi")
+
+
+def test_warm_caches_of_a_machine_with_a_directory_are_refused(tmp_path: Path) -> None:
+    made = agree.setup("s80", ["directory.entries=4096", "directory.ways=4"])
+    with pytest.raises(UserError, match="--warm: the caches of MOESI_hammer with a home cannot be loaded"):
+        agree.run(make(0, Op.LOAD, [1]), made, "spaced", tmp_path, tmp_path, Begin(tmp_path, 1))

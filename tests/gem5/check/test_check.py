@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import typer
 from rich.console import Console
+from tests.gem5.agree.random_traces import TRANSIENT
 from tests.gem5.check.recorded import recorded, stand_in
 
 from s80lab.base.errors import UserError
@@ -24,12 +25,6 @@ from s80lab.gem5.check.run import check, expected, require_certified
 from s80lab.gem5.check.traces import simulations
 from s80lab.gem5.check.verdict import Difference, Verdict
 
-# Categories that only transactions under way at once can have.
-TRANSIENT = {
-    "reads: from a block that is being evicted",
-    "reads: several reads answered as one",
-    "stores: data from a block that is being evicted",
-}
 CERTIFIED = "25.0-development"
 OLDER = "24.0.0.1"
 CHANGED = "25.0-changed"

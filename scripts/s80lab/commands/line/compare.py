@@ -327,14 +327,17 @@ class Gem5CompareArguments:
 class AgreeArguments:
     """Play one trace through gem5's Ruby and through the model.
 
-    The command compares the counts of both. You need your own gem5 (docs/guides/gem5.md). Ruby runs the protocol
-    MOESI_hammer, the model runs the protocol hammer.
+    The command compares the counts of both. You need your own gem5 (docs/guides/gem5.md). Ruby runs MOESI_hammer, with
+    a probe filter if the machine has a [directory], or MESI_Three_Level. The model runs the table of the same protocol.
     """
 
     file: Annotated[
         Path, typer.Argument(metavar="TRACE", help="A text trace, a totally ordered trace or a full capture.")
     ]
     machine: TraceMachine = None
+    protocol: Literal["hammer", "mesi-llc"] = option(
+        "hammer", "hammer: gem5's MOESI_hammer; mesi-llc: gem5's MESI_Three_Level, on a machine with an [llc]."
+    )
     settings: MachineSettings = None
     first: First = 0
     count: Count = None
@@ -350,7 +353,7 @@ class AgreeArguments:
         "--warm",
     )
     gem5: Path | None = option(
-        None, "Path of a gem5 binary that has MOESI_hammer. Default: $GEM5, else gem5.fast on PATH.", metavar="FILE"
+        None, "Path of a gem5 binary that has the protocol. Default: $GEM5, else gem5.fast on PATH.", metavar="FILE"
     )
     out: Path | None = option(
         None, "Folder for the traces and outputs of both simulators. Default: results/agreement/NAME.", metavar="DIR"

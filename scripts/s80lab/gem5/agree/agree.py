@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Agreement check: plays the same accesses through gem5's Ruby and through the model with the protocol `hammer`, and
+"""Agreement check: plays the same accesses through a protocol of gem5's Ruby and through the model with its table, and
 compares the counts by category."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -19,7 +19,8 @@ from s80lab.base.errors import UserError
 from s80lab.base.terminal import plain_text
 from s80lab.config.machine import Machine
 from s80lab.gem5.agree import categories, replay
-from s80lab.gem5.agree.categories import CATEGORIES, model_counts, ruby_counts
+from s80lab.gem5.agree.categories import FILTERED_HAMMER, HAMMER, Counterpart, model_counts, ruby_counts
+from s80lab.gem5.agree.three_level import THREE_LEVEL
 from s80lab.gem5.agree.warm import Warm, prepare
 from s80lab.gem5.stats import Dump, dumps_of
 from s80lab.gem5.table import SYSTEM
@@ -78,6 +79,7 @@ def messages(counts: Mapping[str, int], cores: int) -> dict[str, int]:
 
 
 PROTOCOL = "hammer"
+COUNTERPARTS = {PROTOCOL: HAMMER, "mesi-llc": THREE_LEVEL}
 Spacing = Literal["spaced", "close"]
 
 
@@ -104,13 +106,34 @@ class Row:
         return {"category": self.category, "ruby": self.ruby, "model": self.model}
 
 
-def setup(machine: str, settings: list[str]) -> Setup:
-    """Load the machine with the protocol hammer. Raise UserError if MOESI_hammer cannot express the machine."""
-    made = Setup.load(machine, PROTOCOL, settings)
-    if made.machine.l2.inclusion != "exclusive":
+def with_inclusion(protocol: str, settings: Sequence[str]) -> tuple[str, ...]:
+    """The settings, and the organisation of the L2 that Ruby's protocol has, unless they name one. UserError: Ruby has
+    no counterpart of the protocol."""
+    if protocol not in COUNTERPARTS:
+        raise UserError(f"--protocol {protocol}: gem5 has no counterpart; choose one of {', '.join(COUNTERPARTS)}")
+    if protocol == PROTOCOL or any(setting.startswith("l2.inclusion=") for setting in settings):
+        return tuple(settings)  # the table `hammer` names its organisation itself
+    return (f"l2.inclusion={COUNTERPARTS[protocol].inclusion}", *settings)
+
+
+def counterpart(made: Setup) -> Counterpart:
+    """Ruby's protocol for a machine. UserError: Ruby cannot express the machine."""
+    machine = made.machine
+    found = COUNTERPARTS[machine.protocol]
+    if machine.l2.inclusion != found.inclusion:
         raise UserError(
-            "gem5's protocol MOESI_hammer has an exclusive L2: remove l2.inclusion from the machine file and from --set"
+            f"gem5's protocol {found.ruby} has l2.inclusion={found.inclusion}: remove l2.inclusion from the machine "
+            "file and from --set"
         )
+    if machine.directory is not None and found is HAMMER:
+        return FILTERED_HAMMER
+    return found
+
+
+def setup(machine: str, settings: Sequence[str], protocol: str = PROTOCOL) -> Setup:
+    """Load the machine with a protocol that gem5 has too. Raise UserError if Ruby cannot express the machine."""
+    made = Setup.load(machine, protocol, list(with_inclusion(protocol, settings)))
+    counterpart(made)
     return made
 
 
@@ -136,9 +159,10 @@ def timed(order: Order, machine: Machine, spacing: Spacing) -> Order:
 def compare(rows: dict[str, int], order: Order, made: Setup, where: str, begin: Begin | None = None) -> list[Row]:
     """Compare Ruby's transition counts with the model's counts for the same accesses. begin: the contents of the caches
     before the first access; without it, they are cold."""
-    ruby = ruby_counts(rows, len(order), where)
-    model = model_counts(tool.counts(order, made, begin), len(order))
-    return [Row(c.name, ruby[c.name], model[c.name], len(order)) for c in CATEGORIES]
+    of = counterpart(made)
+    ruby = ruby_counts(rows, len(order), where, of)
+    model = model_counts(tool.counts(order, made, begin), len(order), of)
+    return [Row(c.name, ruby[c.name], model[c.name], len(order)) for c in of.categories]
 
 
 def run(
@@ -147,6 +171,9 @@ def run(
     """Play the accesses through gem5 and through the model. All files of the gem5 run stay in `folder`. begin: the
     contents of the caches before the first access; without it, they are cold."""
     played = timed(order, made.machine, spacing)
+    of = counterpart(made)
+    if begin is not None and of is not HAMMER:
+        raise UserError(f"--warm: the caches of {of.ruby} with a home cannot be loaded; begin with cold caches")
     warm = None if begin is None else prepare(begin, made, folder)
     replayed = replay.replay(played, made.machine, gem5, folder, warm=warm)
     where, renamed = str(folder / "gem5" / "stats.txt"), replayed.facts.get("rows", {})
@@ -155,7 +182,8 @@ def run(
         begin = warm.begin
         first = next(dumps_of(replayed.stats.splitlines(), where, renamed))
         record["loading"] = dict(warm.facts) | {"checked": check_loading(first, warm, made)}
-    rows = compare(categories.parse_transitions(replayed.stats, where, renamed), played, made, where, begin)
+    found = categories.parse_transitions(replayed.stats, where, renamed, of)
+    rows = compare(found, played, made, where, begin)
     record["categories"] = [row.record() for row in rows]
     files.write(folder / "agreement.json", (json.dumps(record, indent=1) + "\n").encode())
     return rows, record
@@ -166,9 +194,9 @@ def default_folder(name: str) -> Path:
     return paths.results() / "agreement" / name
 
 
-def show(rows: list[Row], console: Console) -> None:
+def show(rows: list[Row], console: Console, ruby: str = HAMMER.ruby) -> None:
     """Print the table. Categories that are zero on both sides are left out."""
-    table = Table("category", "Ruby", "model", "difference", "of accesses", title="Agreement with gem5's MOESI_hammer")
+    table = Table("category", "Ruby", "model", "difference", "of accesses", title=f"Agreement with gem5's {ruby}")
     for column in table.columns[1:]:
         column.justify = "right"
     for row in rows:

@@ -8,8 +8,8 @@ src/replay/order_count.h. docs/background/agreement.md describes the categories.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from itertools import product
 
 from s80lab.base.errors import UserError
@@ -28,6 +28,20 @@ _WALKS = ("load", "walk")
 Terms = tuple[str, ...]
 
 
+# Events of probe filters, devices and flushes. In a state at rest a category has them, or they must be 0.
+_RARE = (
+    *("Invalidate", "Pf_Replacement", "DMA_READ", "DMA_WRITE", "GETF", "PUTF", "Flush_line"),
+    *("Other_GETS_No_Mig", "NC_DMA_GETS"),
+)
+_AT_REST = ("S", "O", "M", "MM", "E", "NO", "NX")
+
+
+def _follows_in_hammer(controller: str, state: str, event: str) -> bool:
+    if event in _RARE:
+        return state not in _AT_REST
+    return controller != "L1Cache_Controller" or event not in _PROCESSOR or state in _STALLED
+
+
 @dataclass(frozen=True)
 class Category:
     """A quantity that both sides count. Its value is the sum of the counters `ruby` minus `ruby_less`, or `model`
@@ -39,6 +53,27 @@ class Category:
     ruby_less: Terms = ()
     model_less: Terms = ()
     reaches: bool = False  # an access that reached the controllers: these categories sum to all accesses
+
+
+@dataclass(frozen=True)
+class Counterpart:
+    """A protocol of Ruby, and how it is compared with the model's table of it.
+
+    inclusion: the organisation of the model's L2. follows(CONTROLLER, STATE, EVENT): whether a row that no category has
+    may have counts, because they follow from those of other rows, or because Ruby repeats a stalled event. Every other
+    row must be 0.
+    """
+
+    ruby: str
+    inclusion: str
+    categories: tuple[Category, ...]
+    controllers: Terms
+    follows: Callable[[str, str, str], bool]
+
+    @property
+    def rows(self) -> frozenset[str]:
+        """The rows that the categories use. Recorded outputs keep these rows only."""
+        return frozenset(row for category in self.categories for row in category.ruby + category.ruby_less)
 
 
 def _cache(states: Terms, events: Terms) -> Terms:
@@ -192,27 +227,47 @@ def _moves() -> list[Category]:
 
 CATEGORIES: tuple[Category, ...] = (*_hits(), *_requests(), *_reads(), *_stores(), *_fills(), *_moves())
 
-# Events of a processor, and the states in which they are hits, misses, or tried again later.
+RECALLS: tuple[Category, ...] = (
+    *(
+        Category(
+            f"recalls in {state} of the directory", _directory((state,), ("Pf_Replacement",)), (f"home.recall.{home}",)
+        )
+        for state, home in (("NO", "NO"), ("NX", "NX"), ("O", "O"))
+    ),
+    *(
+        Category(
+            f"recalled copies: {state}",
+            _cache((state,), ("Invalidate",)),
+            tuple(term for home in ("NO", "NX", "O") for term in _model(f"home.recall.{home}.{{state}}", (state,))),
+        )
+        for state in _ALL
+    ),
+)
+"""What a probe filter adds. Without one, all of it is 0."""
+
+# Events of a processor, which are hits, misses, or tried again later.
 _PROCESSOR = ("Load", "Ifetch", "Store")
-_ACCOUNTED = {row for category in CATEGORIES if category.reaches for row in category.ruby}
+HAMMER = Counterpart(
+    "MOESI_hammer", "exclusive", CATEGORIES, ("L1Cache_Controller", "Directory_Controller"), _follows_in_hammer
+)
+FILTERED_HAMMER = replace(HAMMER, categories=CATEGORIES + RECALLS)
 
 
-def ruby_counts(rows: Mapping[str, int], accesses: int, where: str) -> dict[str, int]:
+def ruby_counts(rows: Mapping[str, int], accesses: int, where: str, of: Counterpart = HAMMER) -> dict[str, int]:
     """Ruby's counts by category.
 
-    UserError: an access met a state that the table does not have, or the rows do not add up to the accesses that were
-    replayed (a row is missing).
+    UserError: Ruby counted a transition that the table does not have, or the rows do not add up to the accesses that
+    were replayed (a row is missing).
     """
+    accounted = of.rows
     for row, count in rows.items():
-        controller, state, event = row.split(".")
-        known = row in _ACCOUNTED or state in _STALLED
-        if controller == "L1Cache_Controller" and event in _PROCESSOR and not known and count:
+        if count and row not in accounted and not of.follows(*row.split(".")):
             raise UserError(
                 f"{where}: gem5 counted the transition {row}, which is in no category: add it to "
-                "scripts/s80lab/gem5/agree/categories.py"
+                "scripts/s80lab/gem5/agree"
             )
-    counts = {category.name: _sum(category.ruby, category.ruby_less, rows) for category in CATEGORIES}
-    reached = sum(counts[category.name] for category in CATEGORIES if category.reaches)
+    counts = {category.name: _sum(category.ruby, category.ruby_less, rows) for category in of.categories}
+    reached = sum(counts[category.name] for category in of.categories if category.reaches)
     if reached != accesses:
         raise UserError(
             f"{where}: the rows add up to {reached} accesses, but {accesses} were replayed, so rows are "
@@ -221,14 +276,14 @@ def ruby_counts(rows: Mapping[str, int], accesses: int, where: str) -> dict[str,
     return counts
 
 
-def model_counts(counts: Mapping[str, int], accesses: int) -> dict[str, int]:
+def model_counts(counts: Mapping[str, int], accesses: int, of: Counterpart = HAMMER) -> dict[str, int]:
     """The model's counts by category."""
-    mine = {category.name: _sum(category.model, category.model_less, counts) for category in CATEGORIES}
-    reached = sum(mine[category.name] for category in CATEGORIES if category.reaches)
+    mine = {category.name: _sum(category.model, category.model_less, counts) for category in of.categories}
+    reached = sum(mine[category.name] for category in of.categories if category.reaches)
     if reached != accesses:
         raise UserError(
-            f"the categories cover only {reached} of the {accesses} accesses that the model played: use "
-            "protocol hammer with an exclusive L2"
+            f"the categories of {of.ruby} cover only {reached} of the {accesses} accesses that the model played: use "
+            f"its table with l2.inclusion={of.inclusion}"
         )
     return mine
 
@@ -237,12 +292,13 @@ def _sum(plus: Terms, less: Terms, rows: Mapping[str, int]) -> int:
     return sum(rows.get(row, 0) for row in plus) - sum(rows.get(row, 0) for row in less)
 
 
-CONTROLLERS = ("L1Cache_Controller", "Directory_Controller")
 # A vector over controllers has one row with a column a controller, or rows of its elements with one ::total.
-_NAME = re.compile(rf"\S*?({'|'.join(CONTROLLERS)})\.(\w+)\.(\w+)(?:::(\w+))?")
+_NAME = re.compile(r"\S*?((?:L0Cache|L1Cache|L2Cache|Directory)_Controller)\.(\w+)\.(\w+)(?:::(\w+))?")
 
 
-def parse_transitions(text: str, where: str, renamed: Mapping[str, str] = NOTHING) -> dict[str, int]:
+def parse_transitions(
+    text: str, where: str, renamed: Mapping[str, str] = NOTHING, of: Counterpart = HAMMER
+) -> dict[str, int]:
     """Counts of the last dump by `CONTROLLER.STATE.EVENT`. UserError: the text is cut short or has no such counts.
     renamed: as in read_dumps."""
     *_, last = dumps_of(text.splitlines(), where, renamed)
@@ -254,10 +310,10 @@ def parse_transitions(text: str, where: str, renamed: Mapping[str, str] = NOTHIN
         controller, state, event, element = match.groups()
         if element in (None, "total"):
             rows[f"{controller}.{state}.{event}"] = int(sum(values))
-    for controller in CONTROLLERS:
+    for controller in of.controllers:
         if not any(key.startswith(controller) for key in rows):
             raise UserError(
                 f"{where}: the file has no transitions of {controller}, so it is not the output of a replay "
-                "through MOESI_hammer: repeat the command"
+                f"through {of.ruby}: repeat the command"
             )
     return rows

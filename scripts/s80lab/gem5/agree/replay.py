@@ -61,7 +61,7 @@ def replay(
     warm: Warm | None = None,
     transitions: bool = False,
 ) -> Replay:
-    """Play the accesses at their ticks through MOESI_hammer. All files stay in `folder`.
+    """Play the accesses at their ticks through the counterpart of the machine's protocol. All files stay in `folder`.
 
     warm: the contents of the caches before the first access; without it, they are cold. transitions: write each
     transition of the controllers after the loading of warm caches to `TRANSITIONS`; it needs gem5.opt or gem5.debug.
