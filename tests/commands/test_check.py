@@ -69,7 +69,7 @@ def test_check_gives_the_line_of_each_machine_problem(tmp_path: Path) -> None:
         (
             25,
             "key `l2.inclusion`: `inclusiv` is not one of its values; did you mean inclusive? (allowed are "
-            "exclusive, exclusive-textbook, inclusive)",
+            "exclusive, exclusive-textbook, inclusive, inclusive-gem5)",
         ),
         (27, "the key `latency.memory` is missing"),
     ]

@@ -299,7 +299,7 @@ def test_signal_during_imports_prints_no_traceback(empty: Lab, module: str, ends
         (
             ["run", "imapb", "--set", "l2.inclusion=inclusiv"],
             "`inclusiv` is not one of its values; did you mean inclusive? (allowed are exclusive, exclusive-textbook, "
-            "inclusive)",
+            "inclusive, inclusive-gem5)",
         ),
         (["report", "imapb", "--scale", "tiny"], "first make the run with `s80lab run imapb --scale tiny`"),
         (["report", "imapb", "--server", "uw", "--seeds", "1,2"], "`s80lab run imapb --seeds 1,2 --server uw`"),
