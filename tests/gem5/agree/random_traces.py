@@ -115,10 +115,12 @@ def draw(kind: Kind, seed: int) -> tuple[Setup, Order]:
     return made, order
 
 
-def recorded(name: str) -> dict[str, dict[str, int]]:
-    """Rows of Ruby by the seed of the trace."""
-    content: dict[str, dict[str, int]] = json.loads(_file(name).read_text(encoding="utf-8"))["rows"]
-    return content
+def recorded(name: str) -> dict[int, dict[str, int]]:
+    """Rows of Ruby by the seed of the trace; empty if none were recorded."""
+    if not _file(name).is_file():
+        return {}
+    content = json.loads(_file(name).read_text(encoding="utf-8"))
+    return {int(seed): rows for seed, rows in content["rows"].items()}
 
 
 def _file(name: str) -> Path:

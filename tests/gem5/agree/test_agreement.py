@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.gem5.agree import probe, warm_case
+from tests.gem5.agree import probe, random_traces, warm_case
 from tests.gem5.agree.cases import Case, cases, pack, unpack
 from tests.gem5.agree.random_traces import KINDS, TRANSIENT, replay
 
@@ -54,6 +54,19 @@ def test_model_counts_equal_the_recorded_ruby_counts(case: Case, compared: dict[
     limit = 0.0 if case.spacing == "spaced" else CLOSE_LIMIT
     differ = {row.category: (row.ruby, row.model) for row in compared[case.name] if abs(row.share) > limit}
     assert differ == {}
+
+
+@pytest.mark.parametrize("name", [name for name in KINDS if random_traces.recorded(name)])
+def test_model_counts_equal_those_of_recorded_random_traces(name: str) -> None:
+    kind = KINDS[name]
+    recalls = 0
+    traces = random_traces.recorded(name)
+    for seed, rows in traces.items():
+        made, order = random_traces.draw(kind, seed)
+        compared = agree.compare(rows, order, made, f"{name}, seed {seed}")
+        assert {row.category: (row.ruby, row.model) for row in compared if row.difference} == {}
+        recalls += sum(row.ruby for row in compared if row.category.startswith(kind.recalls))
+    assert len(traces) >= 20 and (recalls >= 1000 or name == "hammer")
 
 
 def test_spaced_replays_cover_all_categories(compared: dict[str, list[Row]]) -> None:
