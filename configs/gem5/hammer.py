@@ -117,8 +117,8 @@ class Spares:
 class HammerHierarchy(RubyHierarchy):
     """MOESI_hammer: one private controller per core, and a directory for each range of memory."""
 
-    protocol = "MOESI_hammer"
-    virtual_networks = 6
+    _protocol = "MOESI_hammer"
+    _virtual_networks = 6
 
     def __init__(self, machine: MachineFile, spares: Spares = Spares()) -> None:
         super().__init__(machine)

@@ -59,8 +59,9 @@ class RubyHierarchy(AbstractRubyCacheHierarchy):
     """The caches of a machine file. The board has one processor for each hardware thread of the machine. Neighbouring
     threads share a core's caches."""
 
-    protocol: str
-    virtual_networks: int
+    # gem5 takes a public attribute of a class for a parameter.
+    _protocol: str
+    _virtual_networks: int
 
     def __init__(self, machine: MachineFile) -> None:
         super().__init__()
@@ -68,7 +69,7 @@ class RubyHierarchy(AbstractRubyCacheHierarchy):
 
     def get_coherence_protocol(self) -> CoherenceProtocol:
         """gem5 asks for it since 24.1; its own name for MOESI_hammer has changed."""
-        return next(one for one in CoherenceProtocol if one.name.endswith(self.protocol.upper()))
+        return next(one for one in CoherenceProtocol if one.name.endswith(self._protocol.upper()))
 
     def _controllers(self, board: AbstractBoard, cores: Sequence[Sequence[Any]]) -> list[Any]:
         """Make all controllers, in the order of their types in the protocol. cores: the processors of each core."""
@@ -89,10 +90,10 @@ class RubyHierarchy(AbstractRubyCacheHierarchy):
             )
 
         ruby = self.ruby_system = RubySystem(
-            block_size_bytes=machine.line_bytes, number_of_virtual_networks=self.virtual_networks
+            block_size_bytes=machine.line_bytes, number_of_virtual_networks=self._virtual_networks
         )
         ruby.network = SimplePt2Pt(ruby)
-        ruby.network.number_of_virtual_networks = self.virtual_networks
+        ruby.network.number_of_virtual_networks = self._virtual_networks
 
         threads = machine.threads_per_core
         cores = [processors[first : first + threads] for first in range(0, machine.processors, threads)]

@@ -64,7 +64,7 @@ class Release:
     controller: str
     """Name of the Python class of a protocol's controller: {protocol} and {machine} are replaced."""
     directory_memory: Callable[[int], dict[str, Any]]
-    """The parameters that RubyDirectoryMemory needs, from the bytes of a line."""
+    """The parameters that RubyDirectoryMemory and RubyPrefetcher need, from the bytes of a line."""
     absent: tuple[str, ...] = ()
     """Classes that a build without an instruction set lacks, although gem5's standard library imports them."""
     exits: Exits = field(default_factory=Exits)

@@ -22,13 +22,14 @@ PROTOCOL = "MESI_Three_Level"
 class ThreeLevelHierarchy(RubyHierarchy):
     """MESI_Three_Level with one slice of the last-level cache, without devices."""
 
-    protocol = PROTOCOL
-    virtual_networks = 3
+    _protocol = PROTOCOL
+    _virtual_networks = 3
 
     def _controllers(self, board: AbstractBoard, cores: Sequence[Sequence[Any]]) -> list[Any]:
         machine, ruby, clock = self._machine, self.ruby_system, board.get_clock_domain()
         if machine.llc is None:
             raise MachineError(f"machine {machine.name} has no [llc], which {PROTOCOL} needs")
+        block = this_release().directory_memory(machine.line_bytes)
         l1s, l2s = [], []
         for version, threads in enumerate(cores):
             l1 = controller("L0Cache", PROTOCOL)(
@@ -37,7 +38,7 @@ class ThreeLevelHierarchy(RubyHierarchy):
                 clk_domain=clock,
                 Icache=make_cache(machine, machine.l1i, instructions=True),
                 Dcache=make_cache(machine, machine.l1d),
-                prefetcher=RubyPrefetcher(block_size=machine.line_bytes),
+                prefetcher=RubyPrefetcher(**block),
                 send_evictions=any(thread.requires_send_evicts() for thread in threads),
             )
             l1.sequencer = make_sequencer(version, ruby, clock, l1.Dcache)
@@ -77,7 +78,7 @@ class ThreeLevelHierarchy(RubyHierarchy):
                 version=version,
                 ruby_system=ruby,
                 addr_ranges=[memory_range],
-                directory=RubyDirectoryMemory(**this_release().directory_memory(machine.line_bytes)),
+                directory=RubyDirectoryMemory(**block),
             )
             directory.memory_out_port = port
             connect(directory, ruby, to=("responseFromDir",), come=("requestToDir", "responseToDir"))
