@@ -33,7 +33,8 @@ Conflicts::Found AccessOrder::access(Vcpu& vcpu, model::Line line, Kind kind) {
     return found;
 }
 
-/// Writes an edge to each access that this one conflicts with, and adds the waits to the expected time.
+/// Writes an edge to each earlier access that the next access of `vcpu` conflicts with, and adds the waits at
+/// these edges to the expected time of `vcpu`. `found`: these earlier accesses.
 void AccessOrder::order(Vcpu& vcpu, model::Line line, const Conflicts::Found& found) {
     if (found.storer != Conflicts::Found::kNobody) {
         const Wait kind = vcpu.slice.paused ? Wait::later : Wait::transfer;
@@ -74,8 +75,9 @@ void AccessOrder::stall(Vcpu& vcpu, const Conflicts::Found& found) const {
     }
 }
 
-/// Writes an ordering edge; its number is the position of the awaited event. Returns false, and writes
-/// nothing, if an earlier edge of `vcpu` already waits for the same or a later event of that processor.
+/// Writes an ordering edge; `edge.number` is the position of the awaited event in its stream. Returns false,
+/// and writes nothing, if an earlier edge of `vcpu` already waits for this event or a later one of the same
+/// stream.
 bool AccessOrder::wait_for(Vcpu& vcpu, const model::Edge& edge) {
     std::uint32_t& until = edges_[vcpu.processor].waits_until[edge.processor];
     if (edge.number < until) {
@@ -88,8 +90,9 @@ bool AccessOrder::wait_for(Vcpu& vcpu, const model::Edge& edge) {
     return true;
 }
 
-/// Collects the positions of all events that edges name. In the next epoch a processor may have to wait for
-/// the last store of this one, so these stores count too.
+/// Sorts and marks the awaited events of each stream: all events that edges of this epoch name, and the last
+/// store to each contended line. In the next epoch another processor may have to wait for such a store
+/// (Wait::before).
 void AccessOrder::collect_awaited() {
     conflicts_.each_stored(
         [this](unsigned storer, std::uint32_t at, std::int64_t) { edges_[storer].awaited.push_back(at); });
@@ -113,7 +116,8 @@ void AccessOrder::number_edges() {
     collect_awaited();
     conflicts_.each_stored([this](unsigned storer, std::uint32_t& at, std::int64_t& stored) {
         at = number(storer, at);
-        // Relative to the end of the epoch, because the next epoch corrects a part of the error of that end.
+        // Times are kept relative to the end of the epoch: the next epoch corrects a part of the error of
+        // that end.
         stored = (stored != Conflicts::Found::kNoTime ? stored : 0) - time(storer);
     });
     for (const Order& order : orders_) {

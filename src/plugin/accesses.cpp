@@ -12,7 +12,7 @@ using model::Kind;
 
 namespace {
 
-/// The search for the end of a polling loop gives up after so many blocks.
+/// The search for the end of a polling loop gives up after this number of blocks.
 constexpr unsigned kSearchedBlocks = 64;
 
 std::uint64_t next_check(const Vcpu& vcpu) {
@@ -37,7 +37,7 @@ Accesses::Accesses(const model::Machine& machine, GuestRam& ram, PhasePage& page
 void Accesses::begin_slice(Vcpu& vcpu, const void* registers) const {
     begin_interval(vcpu);
     if (vcpu.polls.search != 0 && vcpu.polls.loop.open() && !vcpu.slice.paused) {
-        vcpu.check_at = 0;  // the search goes on
+        vcpu.check_at = 0;  // the search that began in the last time slice continues
     } else if (vcpu.slice.paused || vcpu.slice.may_poll || vcpu.polls.recent.may_poll()) {
         search_loop(vcpu, registers);
     } else {
@@ -62,8 +62,8 @@ bool Accesses::check(Vcpu& vcpu) const {
         Vcpus::leave();
         return false;
     }
-    // A contender that is ahead calls this function before each block. Most of these calls are within a
-    // filter interval, which must then go on.
+    // A contender that is ahead of the others calls this function before each block, mostly in the middle of
+    // a filter interval. The interval must then not end.
     if (vcpu.instructions >= vcpu.filter.interval_end || vcpu.instructions < vcpu.slice.contention_end) {
         vcpu.slice.reads_again = true;
         begin_interval(vcpu);
@@ -76,10 +76,12 @@ bool Accesses::check(Vcpu& vcpu) const {
     return true;
 }
 
-/// Counts a block of the search. Returns false if the time slice or the filter interval may end here.
+/// Counts one block of the search for a polling loop. Returns false if the time slice or the filter interval
+/// is over, so that the caller must check for their ends.
 bool Accesses::search_goes_on(Vcpu& vcpu) const {
-    // At the first block of a time slice, QEMU keeps the flags in another form than later, so registers can
-    // only be compared with a later block. A loop with PAUSE returns only to first blocks of time slices.
+    // QEMU stores the flags in another form at the first block of a time slice than at later blocks. So
+    // registers of a first block cannot be compared with those of a later block, and the search starts again
+    // at the second block. An exception is a loop with PAUSE: it returns only to first blocks of time slices.
     if (vcpu.polls.search == kSearchedBlocks - 1 && !vcpu.slice.after_pause) {
         vcpu.move_loop(running_state);
     }
@@ -94,7 +96,7 @@ bool Accesses::search_goes_on(Vcpu& vcpu) const {
     return true;
 }
 
-/// Starts the search for a polling loop: this block may be the first one of the loop.
+/// Starts the search for a polling loop. This block may be the first block of the loop.
 void Accesses::search_loop(Vcpu& vcpu, const void* registers) const {
     if (!skips_polls_) {
         return;
@@ -138,7 +140,7 @@ void Accesses::access_line(Vcpu& vcpu, std::uint32_t info, std::uint64_t address
     const auto entry = virtual_line % kFilterEntries;
     const std::uint64_t line = memory_.translate(vcpu, info, address, kind) >> line_shift_;
     if (line >= memory_.lines()) {
-        return;  // not RAM: unmapped, or firmware
+        return;  // the address is not RAM: it is unmapped, or firmware
     }
     epochs_.access(vcpu, static_cast<model::Line>(line), kind);
     if (notes_ != nullptr) [[unlikely]] {
@@ -191,7 +193,8 @@ void Accesses::noted_access(Vcpu& vcpu, const Site& site, std::uint32_t info, st
 }
 
 void Accesses::copy_begins(Vcpu& vcpu) {
-    constexpr std::uint64_t kCall = 16;  // at most so many instructions after code of a module
+    // At most this number of instructions lies between the call in the module and the first one of memcpy.
+    constexpr std::uint64_t kCall = 16;
     vcpu.device.copies = vcpu.instructions - vcpu.device.module_at <= kCall;
     vcpu.device.lines = {};
 }
@@ -216,7 +219,7 @@ void Accesses::device_access(Vcpu& vcpu, std::uint32_t info, std::uint64_t addre
 void Accesses::expect_page(Vcpu& vcpu, std::uint64_t address) const {
     constexpr std::uint64_t kSecondWord = 8;
     vcpu.page_store = address + kSecondWord;
-    begin_interval(vcpu);  // so that the store is not filtered
+    begin_interval(vcpu);  // otherwise the filter may drop the store to the second word
 }
 
 }  // namespace s80::plugin

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Accesses: filters them, and writes them into the streams.
+// Loads, stores and fetches of the guest: drops those that need not be recorded, and records the others.
 #pragma once
 #include <cstdint>
 
@@ -13,48 +13,56 @@
 
 namespace s80::plugin {
 
-/// Owns the filters of the vCPU contexts, and the search for loops that poll. The callbacks of QEMU call it:
-/// `vcpu` is that of the processor that runs, `info` QEMU's description of the access, `address` virtual.
+/// The callbacks of QEMU call this class for each block and access of the guest. It owns the filters of the
+/// vCPU contexts, and the search for loops that poll. Parameters: `vcpu` is the context of the processor that
+/// executes, `info` is QEMU's description of the access, `address` is virtual.
 ///
-/// Within a filter interval a processor's accesses to a line that it has recorded with enough permission are
-/// taken for hits of its L1 and are not recorded again. An interval begins with each time slice, so that a
-/// processor sees what others stored meanwhile.
+/// The filter works by intervals. After a processor has recorded a load or store of a line, its further
+/// accesses to this line in the same filter interval count as L1 hits and are not recorded. (A store is
+/// recorded although a load was.) Each time slice begins a new interval, so that a processor records its
+/// first access after other processors may have stored to the line.
 class Accesses {
 public:
-    /// `skips_polls`: polls may be counted without being executed. `notes`: null if no notes are taken. The
-    /// references must outlive this object.
+    /// `skips_polls`: iterations of polling loops may be counted without being executed. `notes`: receives
+    /// data for the attribution of misses; null: misses are not attributed. The references must outlive this
+    /// object.
     Accesses(const model::Machine& machine, GuestRam& ram, PhasePage& page, Epochs& epochs,
              GuestMemory& memory, MissNotes* notes, bool skips_polls);
 
-    // --- blocks ---
-    /// A time slice of `vcpu` has begun. `registers`: QEMU's state of the processor.
+    // --- called at the beginning of a block of instructions ---
+    /// A time slice of `vcpu` begins with this block. `registers`: QEMU's state of the processor.
     void begin_slice(Vcpu& vcpu, const void* registers) const;
-    /// Before the next block, at Vcpu::check_at: a filter interval or a share may have ended. Returns false
-    /// if the time slice must end before this block.
+    /// Called before a block if Vcpu::instructions has reached Vcpu::check_at: the filter interval, the
+    /// processor's share of the epoch or its time slice may be over. Begins a new filter interval if needed.
+    /// Returns false if the time slice must end before this block.
     bool check(Vcpu& vcpu) const;
-    /// The processor's address space or page tables may have changed.
+    /// Called after an instruction that may change the address space or the page tables, for example MOV to
+    /// CR3. Cached translations become invalid.
     void translation_changed(Vcpu& vcpu) const;
 
-    // --- accesses ---
-    /// A block begins whose code lies in this physical line: records the fetch of the line.
+    // --- called for an access ---
+    /// Records the fetch of a line that has code of the block which begins. `line`: physical.
     void fetch(Vcpu& vcpu, model::Line line) const;
     void load_or_store(Vcpu& vcpu, std::uint32_t info, std::uint64_t address, model::Kind kind,
                        bool may_cross) const;
-    /// An access in one line that the filter holds, if notes are taken.
+    /// Called if misses are attributed. Notes an access that is not recorded, because the filter holds its
+    /// line. The access must not cross a line.
     void note_again(const Vcpu& vcpu, std::uint64_t address, std::uint64_t bytes, model::Kind kind) const {
         notes_->again(vcpu, address, bytes, kind, epochs_.number());
     }
-    /// Called instead of load_or_store if notes are taken. If the access crosses a line, each of the two
-    /// lines gets a note.
+    /// Like load_or_store, if misses are attributed: also notes the access. `site`: the instruction. If the
+    /// access crosses a line, each of the two lines gets a note.
     void noted_access(Vcpu& vcpu, const Site& site, std::uint32_t info, std::uint64_t address,
                       model::Kind kind) const;
-    /// A memcpy begins. If a kernel module calls it, the copy counts as accesses of a device: the disk's
-    /// driver is a module.
+    /// A memcpy of the guest's kernel begins. If a kernel module called it, its accesses count as those of a
+    /// device, because the disk's driver is a module that copies with memcpy.
     static void copy_begins(Vcpu& vcpu);
-    /// An access of a memcpy that counts as accesses of a device.
+    /// Records an access of such a memcpy as a device's access. Consecutive accesses to one line are recorded
+    /// once.
     void device_access(Vcpu& vcpu, std::uint32_t info, std::uint64_t address, model::Kind kind) const;
 
-    /// The load generator hands the phase page over by a store to the second word at this address.
+    /// The load generator offers its phase page (PhasePage) at this address. It does so by a store to the
+    /// second word of the page: notices that store.
     void expect_page(Vcpu& vcpu, std::uint64_t address) const;
 
 private:

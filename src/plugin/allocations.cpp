@@ -52,7 +52,7 @@ std::optional<Allocations::Object> Allocations::returned(
     }
     auto [object, stored] = it->second;
     pending_.erase(it);
-    // A function that stores the address returns an error number: 0 means success.
+    // posix_memalign returns an error number, where 0 means success. The other functions return the address.
     object.begin = stored == 0 ? call.result : call.result == 0 ? word(stored) : 0;
     if (object.begin == 0) {
         return std::nullopt;

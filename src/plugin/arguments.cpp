@@ -15,7 +15,7 @@ using model::Error;
 
 namespace {
 
-/// The limit of scripts/s80lab/config/machine.py.
+/// The same limit as in scripts/s80lab/config/machine.py, which computes the argument.
 constexpr std::uint64_t kLargestClockShift = 10;
 constexpr std::uint64_t kSlowest = 1000;
 constexpr std::uint64_t kFewestSums = 1'000;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Data about a translated block, known before it runs.
+// Data about a block of instructions that QEMU has translated. They are known before the block is executed.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -10,30 +10,32 @@
 
 namespace s80::plugin {
 
-/// Data of a block. They fit into one line of the host's cache, because each use of them is likely to miss
-/// there.
+/// Counts and lines of a block. The structure fits into one line of the host's cache, because there are so
+/// many blocks that each use of one is likely to miss in that cache.
 struct alignas(64) Block {
     std::uint16_t instructions = 0;
     std::uint8_t privilege = 0;
-    model::KernelEntry entered = model::KernelEntry::user;  ///< kernel entry cause of its first instruction
-    /// Virtual address, if the log of misses or the profile needs it; otherwise 0.
+    /// Kernel entry cause of the block's first instruction; `user`: the block does not enter the kernel.
+    model::KernelEntry entered = model::KernelEntry::user;
+    /// Virtual address of the block if the log of misses or the profile needs it; otherwise 0.
     std::uint64_t address = 0;
-    std::uint16_t next = 0;  ///< page offset after its last instruction, if `address` is used
-    /// Number of lines of code in each of at most two pages. The lines of a page are consecutive, from
-    /// `first` on.
+    std::uint16_t next = 0;  ///< page offset of the first byte after the block; valid if `address` is
+    /// The block's code lies in at most two pages. For each page: the number of consecutive lines with its
+    /// code, and the first of these lines (physical).
     std::array<std::uint8_t, 2> lines{};
     std::array<model::Line, 2> first{};
     std::array<std::uint16_t, model::kInstructionClasses> classes{};
 };
 
-/// A block that fits into a word, with its virtual address. Blocks that are translated one after the other
-/// often run one after the other: four of them fit into one line of the host's cache.
+/// A block whose counts fit into a BlockWord, together with its virtual address. Blocks that are translated
+/// one after the other are often executed one after the other, so four of them share a line of the host's
+/// cache.
 struct NamedBlock {
     void* word;
     std::uint64_t address;
 };
 
-/// Some bits of a word.
+/// A field of a 64-bit word: `bits` bits from bit `shift` on.
 struct BitField {
     unsigned shift;
     std::uint64_t mask;
@@ -42,14 +44,14 @@ struct BitField {
     constexpr std::uint64_t get(std::uint64_t w) const { return w >> shift & mask; }
 };
 
-/// The argument of a block's callback. Almost every block fits into the word itself, so that its execution
-/// needs no further access of memory: there are hundreds of thousands of blocks, and each such access would
-/// miss in the host's caches. For the other blocks the word is a pointer: to a Block, or to a NamedBlock if
-/// the blocks need addresses. A block has at most one branch, which ends it.
+/// The user-data argument that QEMU passes to the callback of a block. Nearly every block is packed into the
+/// word itself, so that its callback reads no memory: with hundreds of thousands of blocks, each such read
+/// would miss in the host's caches. For the other blocks the word is a pointer to a Block, or to a NamedBlock
+/// if addresses of blocks are needed. A block has at most one branch, at its end.
 class BlockWord {
 public:
     explicit BlockWord(void* word) : word_(reinterpret_cast<std::uintptr_t>(word)) {}
-    /// The block without its address. Nothing if it does not fit.
+    /// Packs the block without its address. Returns nothing if a field is too large for its bits.
     static std::optional<BlockWord> pack(const Block& b) {
         using enum model::InstructionClass;
         const auto count = [&](model::InstructionClass c) {
@@ -73,27 +75,28 @@ public:
     }
     void* word() const { return reinterpret_cast<void*>(word_); }
 
-    /// Whether it points to a packed word with an address.
+    /// Whether this word points to a NamedBlock, that is, to a packed word and an address.
     bool named() const { return (word_ & 3) == kNamed; }
     const NamedBlock& named_block() const { return *reinterpret_cast<const NamedBlock*>(word_ ^ kNamed); }
-    /// The word that has the counts, or points to a block that has them.
+    /// This word without the block's address: a packed word, or a pointer to a Block.
     BlockWord counts() const { return named() ? BlockWord(named_block().word) : *this; }
 
-    // Of a word without an address:
-    /// A number of the block that is the same in each run of a guest. Blocks that begin in the same line may
-    /// share a number.
+    // --- of a word that is packed or points to a Block ---
+    /// Identifies the block by its first line and its number of instructions, so that it is the same number
+    /// in each run of a guest. Two blocks that begin in the same line may have the same number.
     std::uint64_t id() const {
         return packed() ? id(line(), instructions()) : id(block().first[0], block().instructions);
     }
     bool packed() const { return (word_ & 1) != 0; }
     const Block& block() const { return *reinterpret_cast<const Block*>(word_); }
 
-    // Of a packed block:
+    // --- of a packed word ---
     unsigned privilege() const { return static_cast<unsigned>(kPrivilege.get(word_)); }
     std::uint64_t instructions() const { return kCount.get(word_); }
     model::Line line() const { return static_cast<model::Line>(kLine.get(word_)); }
     unsigned extra_lines() const { return static_cast<unsigned>(kExtraLines.get(word_)); }
-    /// Loads; classes other than those counted are `other`, the remainder.
+    /// Instructions that only load. Instructions that are in none of the classes counted here are of class
+    /// `other`.
     std::uint64_t loads() const { return kLoads.get(word_); }
     std::uint64_t stores() const { return kStores.get(word_); }
     std::uint64_t both() const { return kBoth.get(word_); }
@@ -101,7 +104,9 @@ public:
     std::uint64_t unconditional() const { return kUnconditional.get(word_); }
 
 private:
-    static constexpr std::uint64_t kNamed = 2;  // an address has zeros in these bits, a packed word a one
+    // Marks a pointer to a NamedBlock. Bit 0 is set in packed words only; a pointer to a Block has zeros in
+    // both bits.
+    static constexpr std::uint64_t kNamed = 2;
     explicit BlockWord(std::uint64_t word) : word_(word) {}
     static std::uint64_t id(model::Line first, std::uint64_t instructions) {
         constexpr unsigned kCountBits = 16;

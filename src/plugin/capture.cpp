@@ -10,7 +10,7 @@ namespace s80::plugin {
 
 namespace {
 
-/// The contents of a file; an empty path: an empty string.
+/// Returns the contents of a file; an empty string if the path is empty.
 std::string read_file(const std::string& path) {
     if (path.empty()) {
         return {};

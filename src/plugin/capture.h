@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writes the run's captures on the thread of the timing merger (`TimingMerger`).
+// Writes the run's captures: files with the recorded streams, which s80-replay can play again. The thread of
+// the timing merger (`TimingMerger`) calls it.
 #pragma once
 #include <optional>
 
@@ -12,22 +13,24 @@
 
 namespace s80::plugin {
 
-/// Owns the captures that the arguments name. A capture begins with the first recorded epoch. It ends with
-/// the measured region (with the first region of a program that has several), or with the run if there is no
-/// region. Captures do not change what the timing merger plays.
+/// Owns the capture files that the plugin's arguments name. The captures begin with the first recorded epoch.
+/// They end with the measured region, or with the run if there is no measured region. If a program has
+/// several regions, they end with the first. Captures do not change what the timing merger plays.
 class Capture {
 public:
-    /// Throws model::Error if a file cannot be created.
+    /// `lines`: number of lines of the guest's memory. Throws model::Error if a file cannot be created.
     Capture(const Arguments& arguments, const model::Machine& machine, const model::Protocol& protocol,
             std::uint64_t lines);
 
-    /// The observer for the timing merger; may be null.
+    /// The filter of the L1-filtered capture, which must observe the timing merger. Null if no filtered
+    /// capture is written.
     model::Observer* observer() { return filter_ ? &*filter_ : nullptr; }
-    /// Takes an epoch that was just played. Throws model::Error if a file cannot be written.
+    /// Appends an epoch that the timing merger has just played. Throws model::Error if a file cannot be
+    /// written.
     void write(const model::Epoch& epoch);
 
 private:
-    model::Mark last_;  ///< the mark of the last epoch in the captures
+    model::Mark last_;  ///< the captures end with the epoch that has this mark
     std::optional<trace::Writer> full_;
     std::optional<trace::Writer> filtered_;
     std::optional<trace::L1Filter> filter_;

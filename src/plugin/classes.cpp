@@ -9,8 +9,8 @@ using model::ProcessClass;
 
 namespace {
 
-/// The process class with this label. The file lists no other classes: idle tasks and kernel threads are
-/// recognised without their names.
+/// The process class with this label. Only three classes can be in the file: the plugin recognises idle tasks
+/// and kernel threads without their names. `path`: the file, for messages.
 ProcessClass class_of_label(std::string_view label, const std::string& path) {
     for (const ProcessClass process_class :
          {ProcessClass::session, ProcessClass::delivery, ProcessClass::loadgen}) {

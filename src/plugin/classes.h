@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The process class of a process, by its name (docs/reference/interfaces/plugin-arguments.md).
+// Finds the process class of a process by the process's name (docs/reference/interfaces/plugin-arguments.md).
 #pragma once
 #include <map>
 #include <string>
@@ -10,10 +10,11 @@ namespace s80::plugin {
 
 class Classes {
 public:
-    /// An empty path: every process is in the class `other`. Throws model::Error.
+    /// Reads the lists of process names. An empty path means no lists: each process is in the class `other`.
+    /// Throws model::Error.
     static Classes load(const std::string& path);
 
-    /// `name`: the kernel's name of the process (at most 15 characters).
+    /// The class of the process with this name, as the kernel has it: `comm`, at most 15 characters.
     model::ProcessClass class_of(const std::string& name) const {
         const auto it = by_name_.find(name);
         return it == by_name_.end() ? model::ProcessClass::other : it->second;

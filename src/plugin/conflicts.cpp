@@ -16,13 +16,15 @@ void Conflicts::next_epoch() {
     ++epoch_;
     ++slice_;
     contended_.clear();
-    if ((epoch_ & kEpochMask) == 0) {  // the bits of the number repeat: old records must not match
+    // The epoch's last bits have wrapped around: old records must not match.
+    if ((epoch_ & kEpochMask) == 0) {
         memory_.clear();
         epoch_ += 2;
     }
 }
 
-/// A second processor accesses the line: makes a complete record of what one processor alone has done so far.
+/// A second processor accesses the line. Makes its complete record from the short record of the first
+/// processor.
 void Conflicts::share(Alone& alone, model::Line line) {
     const auto [group, i] = find(line);
     const auto bit = static_cast<std::uint8_t>(1U << i);
@@ -45,7 +47,7 @@ void Conflicts::share(Alone& alone, model::Line line) {
     alone.share();
 }
 
-/// Of a line that another processor has accessed too, as finds_nothing() has just found.
+/// The complete record of a line that several processors have accessed; makes it if there is none yet.
 inline Conflicts::Place Conflicts::find_shared(model::Line line) {
     if (!alone_[line].has(Alone::kShared)) {
         share(alone_[line], line);
@@ -76,7 +78,8 @@ inline Conflicts::Place Conflicts::find(model::Line line) {
     return {make(number), line % kLines};
 }
 
-/// A free group for lines. Grows the table instead of dropping a group of this epoch or the last one.
+/// Returns a free group for these lines. Never drops a group that was used in this epoch or the last, but
+/// grows the table.
 Conflicts::Group& Conflicts::make(model::Line number) {
     for (;; grow()) {
         Group* const first = home(number);
@@ -93,7 +96,8 @@ Conflicts::Group& Conflicts::make(model::Line number) {
 }
 
 void Conflicts::grow() {
-    ++slice_;  // the groups move, so the pointers in `recent_` must not be used
+    // The groups move: invalidates the pointers in `recent_`, which are valid in one time slice only.
+    ++slice_;
     mask_ = mask_ * 2 + 1;
     const std::vector<Group> old = std::exchange(groups_, std::vector<Group>(mask_ + 1 + kProbes));
     for (const Group& group : old) {
@@ -103,7 +107,8 @@ void Conflicts::grow() {
     }
 }
 
-/// Finds the last store, with which both loads and stores conflict.
+/// Finds the last store of another processor, with which a load or a store conflicts. The caller completes
+/// the result.
 inline Conflicts::Found Conflicts::Place::conflict(unsigned processor) const {
     Found found;
     const unsigned storer = group.storer[line];

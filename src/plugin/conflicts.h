@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Conflicting accesses, in the order in which the guest executes them: two accesses of two processors to a
-// line conflict if one of them is a store. Instruction fetches and accesses of devices are not tracked.
+// Finds conflicting accesses, in the order in which the guest executes them. Two accesses conflict if they
+// are of different processors, to the same line, and one of them is a store. Instruction fetches and accesses
+// of devices are not tracked.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -14,63 +15,72 @@
 
 namespace s80::plugin {
 
-/// Finds stores in the streams of this epoch. Conflicts keeps no position for a line that only one processor
-/// has accessed. When a second processor accesses the line, Conflicts asks for the position of the last
-/// store.
+/// Answers where a store is in the streams of this epoch; EpochWriter implements it. Conflicts does not store
+/// positions for a line that only one processor has accessed, because nearly all lines are of this kind. When
+/// a second processor accesses the line, Conflicts asks for the position of the last store.
 class StorePositions {
 public:
-    /// Position of the processor's last store to the line in its stream of this epoch. There is one.
+    /// Position of the processor's last store to the line in the processor's stream of this epoch. Call it
+    /// only if there is such a store.
     virtual std::uint32_t last_store(unsigned processor, model::Line line) const = 0;
 
 protected:
     ~StorePositions() = default;
 };
 
-/// Remembers for each line that was accessed in the current or the last epoch its last store and the readers
-/// since. Older accesses are forgotten. Nearly all lines are accessed by one processor alone. For such a line
-/// a few bits are enough, which use little of the host's cache. When a second processor accesses the line, it
-/// gets a complete record.
+/// Remembers, for each line that was accessed in this epoch or the last, the last store and the processors
+/// that loaded the line since. Forgets older accesses. Nearly all lines are accessed by one processor alone:
+/// four bytes are enough for such a line (Alone), which use little of the host's cache. When a second
+/// processor accesses the line, it gets a complete record (Group).
 class Conflicts {
 public:
-    /// `lines`: their number. `stores` must outlive this object. Throws Error if address space is exhausted.
+    /// `lines`: number of lines of the guest's memory. `stores` must outlive this object. Throws Error if the
+    /// process has no address space left.
     Conflicts(std::size_t lines, const StorePositions& stores);
 
-    /// What an access conflicts with.
+    /// What load() or store() finds out about an access. "Before" means before this access in the guest's
+    /// execution.
     struct Found {
         static constexpr unsigned kNobody = model::kMaxCores;
         static constexpr std::int64_t kNoTime = std::numeric_limits<std::int64_t>::min();
-        /// The access conflicts with one of this epoch or the last one: the machine would transfer the line.
+        /// The machine would transfer the line or its ownership: the access conflicts with one of this epoch
+        /// or the last.
         bool transfers = false;
-        bool miss = false;     ///< the processor does not have the line
-        bool upgrade = false;  ///< a store: this processor and another one have the line
-        /// The processor has the line, but processors contend for it: it was transferred in this epoch or the
-        /// last one.
+        bool miss = false;  ///< the processor does not have the line, because another one stored to it
+        /// the access is a store, and both this processor and another one have the line
+        bool upgrade = false;
+        /// The processor has the line, but processors contend for it: the line was transferred in this epoch
+        /// or the last.
         bool disputed = false;
-        bool first = false;  ///< the processor's first access to a disputed line in this epoch
-        /// Another processor stored to the line in this epoch or the last one. If the access does not
-        /// conflict, because the processor has the line, it may be a poll.
+        bool first = false;  ///< this is the processor's first access in this epoch to a disputed line
+        /// The last store of this epoch or the last was by another processor. If `transfers` is false, the
+        /// processor already has the stored value, so this access may be a poll.
         bool contended = false;
-        // Accesses of this epoch that come before it:
+        // If `miss` is true and the last store was in this epoch, that store:
+        /// the processor that stored; kNobody: no such store
         unsigned storer = kNobody;
-        std::uint32_t stored_at = 0;         ///< position of that store in the storer's stream
-        std::int64_t stored_time = kNoTime;  ///< expected time of that store, as written through `when`
-        /// Position of the storer's first store after the last access of another processor.
+        std::uint32_t stored_at = 0;  ///< position of this store in the stream of `storer`
+        /// expected time of this store, which was written through `when`; kNoTime: not known
+        std::int64_t stored_time = kNoTime;
+        /// Position of the first store by `storer` since another processor last accessed the line.
         std::uint32_t first_at = 0;
-        /// If no processor has stored to the line in this epoch: the processor that stored last in the epoch
-        /// before, if each_stored() reported the line. Then `stored_at` and `stored_time` are the values that
-        /// the function passed to each_stored() left there.
+        /// If the last store was in the epoch before: the processor that stored, provided that each_stored()
+        /// has reported the line; otherwise kNobody. `stored_at` and `stored_time` are then the values that
+        /// the callback of each_stored() left in the record.
         unsigned storer_before = kNobody;
-        model::CoreSet readers;  ///< processors
+        /// Of a store: the other processors that loaded the line since the last store, in this epoch.
+        model::CoreSet readers;
         /// Of a store: the other processors that loaded the line since the last store, in this epoch or the
-        /// last one.
+        /// last.
         model::CoreSet copies;
-        /// Of a store to a line that other processors use too: the caller writes the time of the store there,
-        /// and later accesses find it in `stored_time`.
+        /// Of a store to a line with a complete record: the place for the expected time of this store. The
+        /// caller writes the time there; later accesses find it as `stored_time`. Null: nothing to write.
         std::int64_t* when = nullptr;
     };
-    /// Records an access of which nothing is found, and returns true: nearly every access, because no other
-    /// processor has accessed the line of late. Returns false if something may be found: then load() or
-    /// store() must record the access. Both may also be called without this function.
+    /// The fast path of load() and store(). Records the access and returns true if no other processor has
+    /// accessed the line in this epoch or the last; this holds for nearly all accesses. Returns false,
+    /// without recording the access, if it may conflict: the caller must then call load() or store(). These
+    /// two may also be called without this function.
     bool finds_nothing(unsigned processor, model::Line line, model::Kind kind) {
         Recent& r = recent(processor, line);
         if (kind != model::Kind::store && r.loaded == in_slice(line)) {
@@ -96,15 +106,19 @@ public:
         }
         return true;
     }
+    /// Records a load or page walk, and returns what it conflicts with.
     Found load(unsigned processor, model::Line line);
-    /// `at`: position of the store in the processor's stream.
+    /// Records a store, and returns what it conflicts with. `at`: position of the store in the processor's
+    /// stream.
     Found store(unsigned processor, model::Line line, std::uint32_t at);
 
-    /// The last store to the line stands at this position of its stream, not at the one that store() got.
+    /// Corrects the position of the last store to the line: it is `at`, not the one that the caller passed to
+    /// store(). Edges before the store have moved it.
     void moved(model::Line line, std::uint32_t at);
 
-    /// Calls `fn(storer, stored_at, stored_time)` for each contended line that was stored to in this epoch,
-    /// with its last store. `fn` may change the last two: accesses of the next epoch find the changed values.
+    /// Calls `fn(storer, stored_at, stored_time)` for the last store of this epoch to each line for which
+    /// processors contend. `fn` gets references to the last two arguments and may change them: accesses of
+    /// the next epoch then find the changed values (Found::storer_before).
     template <class Fn>
     void each_stored(Fn&& fn) {
         for (const model::Line line : contended_) {
@@ -119,28 +133,31 @@ public:
     void next_epoch();
 
 private:
-    /// A line in the epoch in which it was last accessed. Until `kShared` is set, by one processor alone.
-    /// (Not a structure of bit fields: compilers write those by parts and then read the whole, which stalls
-    /// the host.)
+    /// The short record of a line: the epoch of its last access, and the only processor that has accessed it,
+    /// until `kShared` is set. Not a structure of bit fields: compilers write the fields one by one and then
+    /// read the whole word, which stalls the host.
     class Alone {
     public:
         static constexpr unsigned kEpochBits = 32 - 5 - model::kCoreBits;
         static constexpr std::uint32_t kEpoch = (std::uint32_t{1} << kEpochBits) - 1;
-        // Since the last store, in this epoch and in the one before:
+        // Flags. The processor has loaded the line since the last store, in this epoch or in the epoch
+        // before:
         static constexpr std::uint32_t kLoadedNow = std::uint32_t{1} << 27;
         static constexpr std::uint32_t kLoadedBefore = kLoadedNow << 1;
-        // Including the last store:
+        // The processor has stored to the line, in this epoch or in the epoch before:
         static constexpr std::uint32_t kStoredNow = kLoadedNow << 2;
         static constexpr std::uint32_t kStoredBefore = kLoadedNow << 3;
-        static constexpr std::uint32_t kShared = kLoadedNow << 4;  ///< the line has a complete record
+        /// Several processors have accessed the line: a Group has the complete record.
+        static constexpr std::uint32_t kShared = kLoadedNow << 4;
 
         unsigned processor() const { return (word_ & kProcessor) >> kEpochBits; }
         bool has(std::uint32_t flag) const { return (word_ & flag) != 0; }
-        /// Whether other processors have accessed the line too.
+        /// Whether a processor other than `processor` has accessed the line.
         bool others(unsigned processor) const {
             return ((word_ ^ processor << kEpochBits) & (kProcessor | kShared)) != 0;
         }
-        /// The record in epoch `now`, in which `processor` accesses the line.
+        /// This record brought up to date: as it is in epoch `now`, in which `processor` accesses the line.
+        /// Flags of older epochs are dropped.
         Alone in(std::uint32_t now, unsigned processor) const {
             const std::uint32_t epoch = word_ & kEpoch;
             if (epoch == now) {
@@ -157,54 +174,61 @@ private:
     private:
         static constexpr std::uint32_t kProcessor = (kLoadedNow - 1) & ~kEpoch;
         explicit Alone(std::uint32_t word) : word_(word) {}
-        std::uint32_t word_;  ///< the last bits of the epoch's number (0: none), the processor, the flags
+        /// Low bits: last bits of the epoch's number (0: never accessed); then the processor; then the flags.
+        std::uint32_t word_;
     };
     static_assert(sizeof(Alone) == 4);
-    /// Neighbouring lines are often accessed together: the records of four fit into a line of the host's
-    /// cache.
+    /// Number of lines in a Group. Neighbouring lines are often accessed together, and the records of four
+    /// lines share lines of the host's cache.
     static constexpr unsigned kLines = 4;
     struct alignas(64) Group {
-        model::Line number = model::kNoLine;  ///< of its first line, divided by kLines
-        std::uint32_t used = 0;               ///< epoch of the last access; 0: free
-        // For each line:
+        model::Line number = model::kNoLine;  ///< number of the first line, divided by kLines
+        std::uint32_t used = 0;               ///< epoch of the last access; 0: this Group is free
+        // --- by line ---
         std::array<std::uint32_t, kLines> stored_at{};
-        std::array<std::uint32_t, kLines> first_at{};  ///< see Found
+        std::array<std::uint32_t, kLines> first_at{};  ///< see Found::first_at
         std::array<std::int64_t, kLines> stored_time{};
-        std::array<model::CoreSet, kLines> now{};     ///< readers since the last store, in the epoch `used`
-        std::array<model::CoreSet, kLines> before{};  ///< readers since the last store, in the epoch before
-        std::array<std::uint8_t, kLines> storer{};    ///< in these two epochs
-        // Masks of lines:
+        /// Processors that loaded since the last store, in the epoch `used`.
+        std::array<model::CoreSet, kLines> now{};
+        /// Processors that loaded since the last store, in the epoch before `used`.
+        std::array<model::CoreSet, kLines> before{};
+        /// Processor of the last store in these two epochs, or kNobody.
+        std::array<std::uint8_t, kLines> storer{};
+        // --- one bit for each line ---
         std::uint8_t stored_now = 0;    ///< stored to in the epoch `used`
         std::uint8_t moved_now = 0;     ///< transferred in the epoch `used`
-        std::uint8_t moved_before = 0;  ///< transferred in the epoch before
-        std::uint8_t listed = 0;        ///< among `contended_` in the epoch `used`
-        std::uint8_t reported = 0;      ///< each_stored reported its last store
+        std::uint8_t moved_before = 0;  ///< transferred in the epoch before `used`
+        std::uint8_t listed = 0;        ///< the line is in `contended_`
+        std::uint8_t reported = 0;      ///< each_stored() has reported the last store
     };
     static_assert(sizeof(Group) % 64 == 0);
-    /// One line of a group.
+    /// One line of a Group.
     struct Place {
         Group& group;
         unsigned line;
         Found conflict(unsigned processor) const;
         void note_transfer(Found& found, unsigned processor) const;
     };
-    /// A line that the running processor has accessed in its time slice. Until another processor runs,
-    /// further accesses change only the position of its last store.
+    /// Result of the running processor's last access to a line in this time slice. While no other processor
+    /// runs, repeated accesses have the same result; only the position of the last store changes.
     struct Recent {
-        /// The line, marked by in_slice(), if loaded since the last store of this processor.
+        /// The line, combined with the number of the time slice (in_slice), if the processor has loaded it
+        /// since its own last store; 0: none.
         std::uint64_t loaded = 0;
         std::uint64_t stored = 0;
         std::uint32_t* stored_at = nullptr;
         std::int64_t* when = nullptr;
-        bool contended = false;  ///< what a further load finds
-        bool disputed = false;   ///< what a further access finds
+        bool contended = false;  ///< Found::contended of a repeated load
+        bool disputed = false;   ///< Found::disputed of a repeated load or store
 
-        /// Whether a store only moves the position of the last one.
+        /// Whether a store repeats the last store: only the position of the last store changes. `now`: see
+        /// in_slice.
         bool stored_again(std::uint64_t now) const { return stored == now && loaded != now; }
     };
     static constexpr std::size_t kRecent = 256;
     static constexpr std::size_t kProbes = 4;
-    static constexpr std::size_t kSmallest = std::size_t{1} << 12;  ///< groups
+    /// Initial size of the hash table, in groups.
+    static constexpr std::size_t kSmallest = std::size_t{1} << 12;
 
     static constexpr std::uint32_t kEpochMask = Alone::kEpoch;
 
@@ -226,17 +250,21 @@ private:
     }
     std::uint64_t in_slice(model::Line line) const { return slice_ << 32 | line; }
 
-    std::uint32_t epoch_ = 2;  ///< not 1: the epoch before must not be 0, which means none
+    std::uint32_t epoch_ = 2;  ///< not 1, because the epoch before must not be 0, which means "never"
     unsigned running_ = 0;
-    std::uint64_t slice_ = 1;  ///< number of times that the running processor changed, and of epochs
+    /// Number of the time slice; also incremented at each epoch and when the hash table grows.
+    std::uint64_t slice_ = 1;
     std::array<Recent, kRecent> recent_{};
     const StorePositions& stores_;
     model::HostMemory memory_;
-    Alone* const alone_;                  ///< by line
-    std::uint32_t nowhere_ = 0;           ///< `Recent::stored_at` of lines without a complete record
+    Alone* const alone_;  ///< short records, by line
+    /// target of `Recent::stored_at` for lines without a complete record; its value is not used
+    std::uint32_t nowhere_ = 0;
     std::vector<model::Line> contended_;  ///< lines for which processors contended in this epoch
     std::size_t mask_;
-    std::vector<Group> groups_;  ///< hash table; kProbes more, for the probes that begin at its last place
+    /// Hash table with open addressing; kProbes more places than the mask reaches, so that probes need not
+    /// wrap around.
+    std::vector<Group> groups_;
 };
 
 }  // namespace s80::plugin
