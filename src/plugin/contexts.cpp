@@ -12,7 +12,7 @@ using model::ProcessClass;
 
 namespace {
 
-/// The process class that a marker CLASS with this number names.
+/// The process class for the number in a marker CLASS.
 ProcessClass class_of_marker(std::uint8_t number) {
     constexpr std::uint8_t kLoadgen = 1;
     constexpr std::uint8_t kOther = 2;
@@ -47,7 +47,7 @@ bool Contexts::attend(Vcpu& vcpu) {
 
 void Contexts::change(Vcpu& vcpu, Context context) {
     vcpu.set_context(context);
-    // User code runs: all entries into the kernel are left.
+    // The processor returns to user code, so no entry into the kernel is open.
     if (tasks_ && context.entry() == KernelEntry::user) {
         running_[vcpu.processor].frames.clear();
         show(vcpu);
@@ -79,7 +79,8 @@ void Contexts::look_at_address_space(Vcpu& vcpu) const {
 
 void Contexts::set_process_class(std::uint8_t process_class) {
     process_classes_[read_register(Register::cr3) & ~kPageMask] = process_class;
-    for (const auto& each : vcpus_.vcpus()) {  // kernel threads elsewhere may run in this address space
+    // Other processors may run kernel threads in this address space.
+    for (const auto& each : vcpus_.vcpus()) {
         if (each->bound()) {
             each->attention |= kAddressSpace;
         }
@@ -112,8 +113,8 @@ void Contexts::interrupt_returns(Vcpu& vcpu) {
     }
 }
 
-/// The return is that of the function itself, and not of one that it calls, if the stack pointer is as at the
-/// beginning of the function.
+/// The return instruction may be that of another function. It ends the soft interrupt only if the stack
+/// pointer is as at the beginning of the handler.
 void Contexts::soft_interrupts_may_end(Vcpu& vcpu) {
     if (!vcpu.bound()) {
         return;

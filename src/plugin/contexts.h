@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Attribution of tasks: process class and kernel entry cause of the code on each processor.
+// Finds out which task each processor runs, and from it the process class and the kernel entry cause under
+// which the processor's instructions are counted.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -15,34 +16,41 @@
 
 namespace s80::plugin {
 
-/// Owns what each processor runs (Running), and writes the contexts of the vCPU contexts (Vcpu::contexts).
-/// They come from the processor's task, or, if the kernel layout is not known, from the markers about the
-/// address space. The callbacks of QEMU call it; `vcpu` is that of the processor that runs.
+/// Owns what each processor runs (Running), and writes it into the vCPU contexts (Vcpu::contexts). The source
+/// is the kernel's task structure in guest memory. If the kernel layout is not known, the source is the
+/// markers that name the process class of an address space. The callbacks of QEMU call this class; `vcpu` is
+/// the context of the processor that executes.
 class Contexts {
 public:
-    /// Reads the kernel layout, if there is one. The references must outlive this object.
+    /// Reads the kernel layout if the arguments name a file with it. The references must outlive this object.
     Contexts(const Arguments& arguments, const Vcpus& vcpus, GuestRam& ram);
 
-    /// From now on tells `notes` at each change what the processors run.
+    /// From now on, each change of a processor's task or kernel entry is also reported to `notes`.
     void tell(MissNotes& notes) { notes_ = &notes; }
-    /// Null if the kernel layout is not known.
+    /// The kernel layout; null if it is not known.
     const Kernel* kernel() const { return tasks_ ? &tasks_->kernel() : nullptr; }
     const Running& running(unsigned processor) const { return running_[processor]; }
 
-    /// Performs the checks in Vcpu::attention before a block. Returns false if nothing is to be recorded.
+    /// Performs the checks that are pending in Vcpu::attention, before a block. Returns false if the block
+    /// must not be recorded, because no marker has bound this vCPU to a processor yet.
     bool attend(Vcpu& vcpu);
-    /// Code of another context runs from here on.
+    /// The block that begins is executed in another context than the last one: the processor changed between
+    /// user code and kernel code, or runs another task.
     void change(Vcpu& vcpu, model::Context context);
-    /// Called after the instruction that switches tasks.
+    /// Called after the kernel's instruction that makes another task the current one.
     static void task_switched(Vcpu& vcpu);
+    /// The block that begins is an entry into the kernel. `entry`: its cause.
     void kernel_entered(Vcpu& vcpu, model::KernelEntry entry);
+    /// Called before IRET: the innermost entry into the kernel ends.
     void interrupt_returns(Vcpu& vcpu);
-    /// The function that handles soft interrupts may return here.
+    /// Called before a return instruction that may end the kernel's function for soft interrupts; checks
+    /// whether it does.
     void soft_interrupts_may_end(Vcpu& vcpu);
 
-    /// A marker names the process class of the address space that runs.
+    /// The running processor executes a marker that names the process class of its address space.
+    /// `process_class`: the marker's number.
     void set_process_class(std::uint8_t process_class);
-    /// Process classes that markers gave, by CR3, for a checkpoint.
+    /// The numbers that such markers gave, by address space (CR3), for a checkpoint.
     const std::map<std::uint64_t, std::uint8_t>& process_classes() const { return process_classes_; }
     void restore_process_class(std::uint64_t cr3, std::uint8_t process_class) {
         process_classes_[cr3] = process_class;

@@ -12,19 +12,21 @@ namespace {
 
 using model::InstructionClass;
 
-// The opcode maps of 64-bit mode. A letter says which accesses QEMU reports for an instruction (the test data
-// tests/plugin/accesses.txt were recorded from QEMU):
+// The opcode maps of 64-bit mode. A string has the letters of 16 opcodes; the comment after the string names
+// their first hexadecimal digit, and some of the instructions. A letter says which accesses QEMU reports for
+// the instruction, as in the test data tests/plugin/accesses.txt, which were recorded from QEMU:
 //   .  no access that counts, or not an instruction
-//   n  no access for certain: no callback is needed
-//   l  load, s store, b both: the memory operand, if there is one, of at most 8 bytes
-//   v  load, w store: the same, of a vector
-//   x  both, of 16 bytes with REX.W
-//   L  load, S store, B both: memory that is not an operand (stack, strings, descriptors)
-//   P  PUSH, Q POP: the stack, and the memory operand, if there is one
+//   n  certainly no access: the plugin needs no callback
+//   l  loads, s stores, b loads and stores its memory operand, if it has one; at most 8 bytes
+//   v  loads, w stores a vector in its memory operand, if it has one
+//   x  loads and stores its memory operand; 16 bytes with REX.W
+//   L  loads, S stores, B loads and stores memory that is not an operand (stack, strings, descriptors)
+//   P  PUSH, Q POP: accesses the stack, and its memory operand, if it has one
 //   c  conditional branch, u unconditional branch
-//   another character: a group of instructions, which the field reg distinguishes (kGroups)
-// Two accesses do not count, because they depend on more than the instruction: the descriptor of a segment
-// register, on the selector; the I/O permission bitmap, on the privilege.
+//   another character: a group of instructions, which the field reg of the ModRM byte distinguishes (kGroups)
+// Two accesses are not counted, because they depend on more than the instruction: the load of a segment
+// register's descriptor depends on the selector, and the load of the I/O permission bitmap depends on the
+// privilege.
 using Map = std::array<std::string_view, 16>;
 
 constexpr Map kOneByte{
@@ -105,7 +107,7 @@ constexpr Map kTwoBytes3a{
 
 struct Group {
     char name;
-    std::string_view letters;  ///< by the field reg
+    std::string_view letters;  ///< one letter for each value of the field reg
 };
 
 constexpr std::array kGroups{
@@ -123,23 +125,26 @@ constexpr std::array kGroups{
     Group{'G', "lsssllss"},  // FILD, FISTTP, FIST, FISTP, FBLD, FBSTP
 };
 
-/// The parts of an instruction that say what it does.
+/// The parts of an instruction that decide which accesses it makes.
 struct Parts {
     const Map* map = &kOneByte;
     std::uint8_t opcode = 0;
-    std::uint8_t prefix = 0;               ///< the one of 66, F3 and F2 that selects the instruction; 0: none
-    const std::uint8_t* behind = nullptr;  ///< the bytes behind the opcode
+    /// Which of the prefixes 66, F3 and F2 selects the instruction; 0: none of them.
+    std::uint8_t prefix = 0;
+    const std::uint8_t* behind = nullptr;  ///< the bytes after the opcode, from ModRM on
     bool rex_w = false;
     bool rex_b = false;
     bool vector_256 = false;
-    bool known = false;  ///< false: incomplete, or of an encoding that QEMU does not implement
+    /// false: the instruction is incomplete, or has an encoding that QEMU does not implement.
+    bool known = false;
 
     bool is(const Map& m, std::uint8_t code) const { return map == &m && opcode == code; }
     unsigned reg() const { return behind[0] >> 3U & 7U; }
     bool has_memory() const { return behind[0] < 0xc0; }
 };
 
-/// `bytes`: `size` bytes, and then at least three zeros.
+/// `bytes`: an instruction of `size` bytes, followed by at least three zeros, so that reading beyond its end
+/// is safe.
 Parts take_apart(const std::uint8_t* bytes, std::size_t size) {
     constexpr std::array<const Map*, 4> kMaps{nullptr, &kTwoBytes, &kTwoBytes38, &kTwoBytes3a};
     constexpr std::array<std::uint8_t, 4> kPrefixes{0, 0x66, 0xf3, 0xf2};
@@ -188,8 +193,8 @@ Parts take_apart(const std::uint8_t* bytes, std::size_t size) {
     return parts;
 }
 
-/// The letter of an opcode whose prefix selects another instruction than the one in the map; 0: the map's
-/// letter is right.
+/// If a prefix makes another instruction of the opcode than the one in the map: the letter of that
+/// instruction. Otherwise 0: the map has the right letter.
 char letter_by_prefix(const Parts& parts) {
     const bool scalar = parts.prefix == 0xf2 || parts.prefix == 0xf3;
     if (parts.map == &kTwoBytes38) {
@@ -223,7 +228,8 @@ char letter_by_prefix(const Parts& parts) {
     }
 }
 
-/// With groups and operands resolved: one of `.ncuLSBvwx`.
+/// The letter of an instruction. Groups are looked up, and operands in registers count as no access. Returns
+/// one of `.ncuLSBvwx`.
 char letter_of(const Parts& parts) {
     char letter = letter_by_prefix(parts);
     if (letter == '\0') {
@@ -235,7 +241,8 @@ char letter_of(const Parts& parts) {
             break;
         }
     }
-    if (parts.is(kOneByte, 0xc8)) {  // ENTER: of more than one level it copies pointers
+    // ENTER: with a nesting level above 1, it also copies frame pointers, that is, loads.
+    if (parts.is(kOneByte, 0xc8)) {
         return (parts.behind[2] & 0x1fU) > 1 ? 'B' : 'S';
     }
     switch (letter) {
@@ -265,13 +272,15 @@ InstructionClass class_of(char letter) {
     }
 }
 
-/// QEMU reports an access of 32 bytes as two.
+/// Upper bound for the size of an access that QEMU reports for the instruction, in bytes. QEMU reports an
+/// access of 32 bytes as two accesses.
 unsigned access_bytes(const Parts& parts, char letter) {
     const bool vector = letter == 'v' || letter == 'w' || parts.vector_256;
     return vector || (letter == 'x' && parts.rex_w) ? 16 : 8;
 }
 
-/// nopl disp32(%rax) with our displacement (docs/reference/interfaces/markers.md).
+/// The number of the marker if the instruction is nopl disp32(%rax) with a displacement that marks it as a
+/// marker (docs/reference/interfaces/markers.md); otherwise 0.
 unsigned marker_of(const std::uint8_t* bytes, std::size_t size) {
     constexpr std::uint32_t kMagic = 0x5338'0000;
     std::uint32_t displacement = 0;
@@ -282,17 +291,18 @@ unsigned marker_of(const std::uint8_t* bytes, std::size_t size) {
     return (displacement & 0xffff'0000) == kMagic ? displacement & 0xffff : 0;
 }
 
-/// The bytes of an instruction, filled with zeros; the last byte is their number.
+/// The key of a decoded instruction: its bytes, filled with zeros, and its length in the last byte.
 using Key = std::array<std::uint64_t, 2>;
 constexpr std::size_t kLongest = 15;
 
 struct Remembered {
-    Key key{};  ///< all zero: none
+    Key key{};  ///< all zero: this slot is empty
     Decoded decoded;
 };
 
 Decoded decode_anew(const std::uint8_t* instruction, std::size_t size) {
-    std::array<std::uint8_t, kLongest + 3> bytes{};  // some zeros behind every instruction
+    // Zeros after the instruction, because take_apart() may read beyond its end.
+    std::array<std::uint8_t, kLongest + 3> bytes{};
     std::memcpy(bytes.data(), instruction, size);
     Decoded d;
     d.marker = marker_of(bytes.data(), size);
@@ -319,8 +329,7 @@ Decoded decode_anew(const std::uint8_t* instruction, std::size_t size) {
 
 }  // namespace
 
-/// Decodes an instruction. A table remembers recent results, because code consists of few different
-/// instructions.
+/// A direct-mapped table keeps results, because code consists of few different instructions.
 Decoded decode(const std::uint8_t* bytes, std::size_t size) {
     constexpr unsigned kSlotBits = 11;
     static std::vector<Remembered> slots(std::size_t{1} << kSlotBits);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Functions of a program by the physical addresses of their first instructions: one at whose entry the
-// measured region begins, one at whose entry it ends, and one whose entries are counted
+// Calls of functions of a program, recognised by the physical addresses of their first instructions: a
+// function whose call begins the measured region, one whose call ends it, and one whose calls are counted
 // (docs/reference/interfaces/plugin-arguments.md).
 #pragma once
 #include <cstdint>
@@ -15,15 +15,18 @@ class EntryPoints {
 public:
     explicit EntryPoints(const Arguments& arguments);
 
-    /// Called for each instruction that QEMU translates.
+    /// Called for each instruction that QEMU translates. Adds a callback if it is the first instruction of
+    /// one of the three functions.
     void translated(qemu_plugin_insn* insn, std::uint64_t physical);
     void entered() { ++calls_; }
-    /// How often the counted function has been entered.
+    /// Number of calls of the counted function.
     const std::uint64_t& calls() const { return calls_; }
     bool counts() const { return counted_ != 0; }
 
 private:
-    std::uint64_t from_;  ///< physical address; 0: no such function, also in the next two members
+    /// Physical address of the function at whose call the region begins. In this member and the next two, 0
+    /// means that there is no such function.
+    std::uint64_t from_;
     std::uint64_t to_;
     std::uint64_t counted_;
     std::uint64_t calls_ = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Source and destination of epochs.
+// Where the recording side gets empty epochs from, and hands recorded epochs to. `Pipeline` implements it;
+// tests have implementations of their own.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -13,14 +14,15 @@ namespace s80::plugin {
 class EpochSink {
 public:
     virtual ~EpochSink() = default;
-    /// An empty epoch to record into.
+    /// Returns an empty epoch to record into. May wait until the timing merger has played an older one.
     virtual std::unique_ptr<model::Epoch> take() = 0;
-    /// Hands over an epoch to be played.
+    /// Takes a recorded epoch, which the timing merger will play.
     virtual void submit(std::unique_ptr<model::Epoch> epoch) = 0;
-    /// The timing merger's results at the end of the epoch two before the last one that was handed over.
+    /// What the timing merger has computed up to the end of the epoch that is two before the last one handed
+    /// over. The fixed distance makes results independent of the host's speed.
     struct Known {
-        std::uint64_t clock_ns = 0;                    ///< simulated time
-        std::vector<model::TimingMerger::Pace> paces;  ///< by processor
+        std::uint64_t clock_ns = 0;                    ///< simulated time, ns
+        std::vector<model::TimingMerger::Pace> paces;  ///< recent speed of each processor, by its number
     };
     virtual const Known& known() = 0;
 };

@@ -20,8 +20,8 @@ std::uint32_t EpochWriter::add_signal(Vcpu& vcpu) {
     return epoch_->signals++;
 }
 
-/// Position of the last event of the line that `wanted` accepts. Searches from the end of the stream, because
-/// the access that another one conflicts with is rarely old.
+/// Returns the position of the last event with this line whose operation `wanted` accepts. Searches
+/// backwards, because most conflicts are with a recent access.
 template <class Wanted>
 std::uint32_t EpochWriter::last(unsigned processor, model::Line line, Wanted&& wanted) const {
     const StreamEnd& stream = vcpus_[processor]->stream;
@@ -43,7 +43,8 @@ std::uint32_t EpochWriter::last_load(unsigned processor, model::Line line) const
     return last(processor, line, [](Op op) { return op == Op::load || op == Op::walk; });
 }
 
-/// The event has a very long delta, or the stream is full.
+/// Appends an event if its delta may be too long for one event, or if the stream is full. A delta that is too
+/// long is carried by passes before the event.
 void EpochWriter::add_far(Vcpu& vcpu, Event event, std::uint64_t delta) {
     using model::kLongestDelta;
     StreamEnd& to = vcpu.stream;
@@ -57,8 +58,8 @@ void EpochWriter::add_far(Vcpu& vcpu, Event event, std::uint64_t delta) {
     to.emitted_at = vcpu.instructions;
 }
 
-/// Makes room for the next event of `vcpu` and the passes before it, if its delta is very long. The epoch
-/// then ends at the next block.
+/// Grows the stream so that the next event of `vcpu` fits, with the passes before it. Makes the epoch end
+/// before the next block.
 void EpochWriter::grow(Vcpu& vcpu) {
     StreamEnd& to = vcpu.stream;
     std::vector<Event>& events = to.stream->events;
@@ -86,7 +87,8 @@ void EpochWriter::open() {
             stream.events.resize(room_);
         }
         Event* const begin = stream.events.data();
-        // Not all of the storage: its size depends on earlier epochs, and results must not depend on it.
+        // The limit is `room_`, not the size of the storage: the storage may have grown in an earlier epoch,
+        // and where an epoch ends must not depend on that.
         vcpu->stream = {begin, begin + room_, vcpu->instructions, &stream};
         vcpu->check_at = 0;
     }

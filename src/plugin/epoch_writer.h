@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The writer of epochs: the processors' streams, and the snapshots that are due at the ends of epochs.
+// Writes epochs: the stream of events of each processor, and the snapshots that are due at the ends of
+// epochs.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -16,30 +17,33 @@
 
 namespace s80::plugin {
 
-/// Owns the epoch that is being recorded, and the end of each stream in it (Vcpu::stream). Only
-/// this class writes events. It does not decide where an epoch ends: Epochs calls open() and close() in
-/// turn, always between two blocks of instructions. All other functions are for an open epoch.
+/// Owns the epoch that is being recorded, and the write position in each processor's stream (Vcpu::stream).
+/// No other class writes events. `Epochs` decides where an epoch ends: it calls open() and close()
+/// alternately, always between two blocks of instructions. All other functions may be called only while an
+/// epoch is open.
 class EpochWriter final : public StorePositions {
 public:
-    /// Maximum number of events of a processor in one epoch. A block that exceeds it is still recorded
-    /// completely.
+    /// Number of events in a processor's stream after which the epoch must end. The block that reaches this
+    /// number is still recorded completely, so a stream may become longer.
     static constexpr std::size_t kRoom = std::size_t{1} << 16;
-    /// Totals of the whole run, for snapshots and for a checkpoint.
+    /// Counts of the whole run, which snapshots and checkpoints contain.
     struct Totals {
-        bool began = false;              ///< whether the load began
-        std::uint64_t instructions = 0;  ///< of the runs before this one
+        bool began = false;  ///< whether the load generator has begun its load
+        /// Executed before the checkpoint from which the guest was restored; 0: the guest was not restored.
+        std::uint64_t instructions = 0;
         std::array<std::array<std::uint64_t, model::kOutcomes>, model::kTransactionTypes> transactions{};
         std::set<std::uint64_t> finished;  ///< clients that have finished a transaction
         model::SliceCounts slices;
     };
 
-    /// The references must outlive this object. `room`: kRoom, or less in tests.
+    /// `room`: capacity of a stream in events, kRoom except in tests. The references must outlive this
+    /// object.
     EpochWriter(const VcpuList& vcpus, EpochSink& sink, PhasePage& page, const Schedule& schedule,
                 const Totals& totals, std::size_t room);
 
     // --- events ---
-    /// Writes the event at the present instruction of `vcpu`. If the stream is full, it grows, and the epoch
-    /// must end at the next block: see full().
+    /// Appends an event to the stream of `vcpu`, at the processor's present instruction. If the stream is
+    /// full, grows it; the epoch must then end before the next block (see full()).
     void add(Vcpu& vcpu, model::Event event) {
         StreamEnd& to = vcpu.stream;
         const std::uint64_t delta = vcpu.instructions - to.emitted_at;
@@ -50,43 +54,47 @@ public:
         *to.next++ = event.after_instructions(delta, vcpu.context);
         to.emitted_at = vcpu.instructions;
     }
-    /// Writes an interrupt of `vcpu` to another processor, and returns its number in this epoch.
+    /// Appends the event that `vcpu` sends an interrupt to another processor. Returns the number of the
+    /// interrupt in this epoch.
     std::uint32_t add_signal(Vcpu& vcpu);
-    /// Sets the edge of the ordering event at this position.
+    /// Writes the edge into the ordering event at this position of the processor's stream.
     void set_edge(unsigned processor, std::size_t position, const model::Edge& edge) {
         vcpus_[processor]->stream.stream->events[position].set_edge(edge);
     }
-    /// Marks an event that ordering edges name.
+    /// Marks the event at this position as one that ordering edges name.
     void set_awaited(unsigned processor, std::uint32_t position) {
         vcpus_[processor]->stream.stream->events[position].awaited = 1;
     }
-    /// Positions of the processor's last store, and last load or walk, of the line in this epoch. Throws
-    /// model::Error if the epoch has none.
+    /// Position of the processor's last store to the line, in its stream of this epoch. Throws model::Error
+    /// if there is none.
     std::uint32_t last_store(unsigned processor, model::Line line) const override;
+    /// The same for the last load or page walk.
     std::uint32_t last_load(unsigned processor, model::Line line) const;
 
     // --- epochs ---
-    /// The next epoch begins.
+    /// Begins the next epoch.
     void open();
-    /// The epoch ends with this snapshot, and is handed over.
+    /// Ends the epoch and hands it over. `mark`: the snapshot that is due at its end; Mark::none: no
+    /// snapshot.
     void close(model::Mark mark);
-    /// Whether the epoch must end at the next block.
+    /// Whether the epoch must end before the next block, because a stream is full.
     bool full() const { return full_; }
-    /// Number of the epoch, from 1.
+    /// Number of the open epoch; the first epoch of this process has number 1.
     std::uint64_t number() const { return number_; }
-    /// Before this epoch all processors slept for so many nanoseconds.
+    /// All processors slept for this number of nanoseconds before this epoch.
     void add_idle(std::uint64_t ns) { epoch_->idle_before_ns += ns; }
 
     // --- snapshots ---
-    /// The snapshot that is due if the epoch ends now. Advances the schedule if there is one.
+    /// Which snapshot is due if the epoch ends now; Mark::none: none. If one is due, also moves the schedule
+    /// on to the next.
     model::Mark due() { return schedule_.due(total_instructions()); }
-    /// The load begins. The caller then ends the epoch.
+    /// The load generator begins its load. The caller must then end the epoch.
     void begin_load();
-    /// A program's region begins. The caller then ends the epoch.
+    /// A program's measured region begins. The caller must then end the epoch.
     void begin_region() { schedule_.begin_region(total_instructions()); }
     /// Whether the epoch belongs to the measured region.
     bool measuring() const { return schedule_.phase() == Phase::measured; }
-    /// Writes the phase of the run to the guest's page.
+    /// Writes the phase of the run into the guest's phase page, where the load generator reads it.
     void publish() { page_.publish(schedule_.phase()); }
 
     // --- totals ---

@@ -8,7 +8,8 @@ using model::Mark;
 
 namespace {
 
-/// A loop that polls until a time reads the clock at least once in so many instructions.
+/// A processor that has read the clock counts as polling the clock for at most this number of further
+/// instructions.
 constexpr std::uint64_t kWatches = 1'000;
 
 }  // namespace
@@ -56,7 +57,7 @@ void Epochs::sleep(Vcpu& vcpu) {
 // --- time slices ---
 
 bool Epochs::begin_slice(Vcpu& next, const void* registers) {
-    slices_.end();  // QEMU may have ended the last time slice
+    slices_.end();  // QEMU itself may have ended the last time slice
     if (time_.starts(sink_)) {
         close(writer_.due());
     }
@@ -69,7 +70,8 @@ bool Epochs::begin_slice(Vcpu& next, const void* registers) {
     }
     if (registers != nullptr && !next.polls.parked && next.loop_returned(registers)) {
         SliceScheduler::park(next);
-        slices_.take_in_next_contender();  // no contender has to wait for it any more
+        // The parked processor is no contender any more, so others may execute now.
+        slices_.take_in_next_contender();
     }
     if (!may_begin(next)) {
         slices_.skip(next);
@@ -82,7 +84,7 @@ bool Epochs::begin_slice(Vcpu& next, const void* registers) {
     return true;
 }
 
-/// Whether the processor has instructions left. Begins a new epoch if no processor has any left.
+/// Whether `next` has instructions left, after beginning a new epoch if no processor has any left.
 bool Epochs::may_begin(Vcpu& next) {
     if (next.has_left()) {
         return true;
@@ -115,7 +117,9 @@ void Epochs::end_slice() {
 }
 
 void Epochs::read_clock(Vcpu& vcpu) {
-    vcpu.polls.loop.discard();  // a loop that reads the clock does not repeat itself
+    // A loop that reads the clock sees another value in each iteration, so it cannot be counted without being
+    // executed.
+    vcpu.polls.loop.discard();
     vcpu.slice.watches_until = vcpu.instructions + kWatches;
     if (slices_.running() == &vcpu) {
         time_.read(vcpu, slices_.ran(vcpu));

@@ -70,7 +70,8 @@ std::uint64_t ExpectedTime::end_gap() {
     return gap;
 }
 
-/// The guest's clock on a processor is not behind the beginning of the epoch, even if the processor is.
+/// The processor may begin the epoch before the epoch begins. Its clock does not: it shows at least the
+/// epoch's beginning.
 void ExpectedTime::begin_slice(const Vcpu& vcpu) {
     clock_.begin_slice(ns(std::max<std::int64_t>(vcpu.time(), 0)), latest_ns_[vcpu.processor]);
 }

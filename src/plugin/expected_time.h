@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The processors' expected times (Share), and the guest's clock, which shows them.
+// The processors' expected times in the open epoch (Share), and the guest's clock, which shows these times to
+// the guest.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -13,15 +14,15 @@
 
 namespace s80::plugin {
 
-/// Owns the guest's clock, and gives each processor its share of an epoch. The timing merger reports the true
-/// times two epochs late; until then the recording side uses the times of this class. Times are in 1/256
-/// cycle since the epoch began, if their names do not say nanoseconds. Epochs calls end_epoch() and
-/// begin_epoch() in turn, and the functions of time slices where a time slice begins or ends.
+/// Owns the guest's clock, and gives each processor its share of an epoch. The timing merger knows the true
+/// times only two epochs later; until then, the recording side computes with expected times. Times are in
+/// 1/256 cycle since the beginning of the epoch, unless a name ends in `ns`. `Epochs` calls end_epoch() and
+/// begin_epoch() alternately, and the functions about time slices where a time slice begins or ends.
 class ExpectedTime {
 public:
-    /// State for a checkpoint.
+    /// What a checkpoint keeps of this class.
     struct State {
-        bool gap_pending = false;  ///< all sleep; the length of the gap is not known yet
+        bool gap_pending = false;  ///< all processors sleep, and the length of this idle gap is not known yet
         GuestClock::State clock;
     };
 
@@ -30,33 +31,36 @@ public:
                  VirtualTime& time, unsigned clock_shift, const State& state);
 
     // --- epochs ---
-    /// The epoch ends now. Returns its expected length.
+    /// Ends the epoch. Returns the epoch's expected length, in 1/256 cycle.
     std::int64_t end_epoch();
-    /// An epoch begins: each processor gets its share. `known`: what the timing merger has found out.
-    /// `last_length`: what end_epoch() returned; 0: this is the first epoch.
+    /// Begins an epoch: computes each processor's share. `known`: what the timing merger has computed so far.
+    /// `last_length`: result of end_epoch(); 0: there is no last epoch.
     void begin_epoch(const EpochSink::Known& known, std::int64_t last_length);
 
     // --- the guest's clock ---
-    /// From the next time slice on the guest's clock follows simulated time.
+    /// From the next time slice on, the guest's clock follows simulated time.
     void start_clock() { starts_ = true; }
-    /// Before each time slice. Returns whether the guest's clock starts here: then the epoch must end.
-    /// `sink`: knows simulated time.
+    /// Call it before each time slice. Returns true once, if start_clock() has been called: the clock starts
+    /// here, and the caller must end the epoch. `sink`: is asked for simulated time.
     bool starts(EpochSink& sink);
-    /// Whether the guest's clock follows simulated time.
+    /// Whether the guest's clock follows simulated time yet.
     bool runs() const { return clock_.runs(); }
-    /// Before each time slice. Returns for how long all processors slept, in nanoseconds; 0: they did not.
+    /// Call it before each time slice. Returns for how many nanoseconds all processors slept before it; 0:
+    /// they did not sleep.
     std::uint64_t end_gap();
-    /// A time slice of `vcpu` begins.
+    /// Sets the guest's clock for the time slice of `vcpu` that begins.
     void begin_slice(const Vcpu& vcpu);
-    /// `vcpu` reads its clock after so many instructions of its time slice.
+    /// Sets the guest's clock because `vcpu` reads it. `instructions`: executed in this time slice so far.
     void read(const Vcpu& vcpu, std::uint64_t instructions);
-    /// `vcpu` has executed so many instructions in the time slice that ends.
+    /// Notes up to which time the guest's clock of `vcpu` has run in the time slice that ends.
+    /// `instructions`: executed in the time slice.
     void ran(const Vcpu& vcpu, std::uint64_t instructions) {
         clock_.ran(instructions, latest_ns_[vcpu.processor]);
     }
-    /// After a time slice of so many instructions. The epoch has ended before this call, if it ends.
+    /// A time slice of this number of instructions has ended. Call it after the end of the epoch if the epoch
+    /// ended with the time slice.
     void end_slice(std::uint64_t instructions) { clock_.end_slice(instructions); }
-    /// Like end_slice, but all processors sleep now: an idle gap begins.
+    /// Like end_slice(), but all processors sleep now: an idle gap begins, whose length end_gap() returns.
     void begin_gap(std::uint64_t instructions) {
         gap_pending_ = true;
         clock_.sleep(instructions);
@@ -75,12 +79,13 @@ private:
     GuestClock clock_;
     bool starts_ = false;
     bool gap_pending_;
-    /// By processor: the latest time that its guest clock has shown.
+    /// By processor: the latest time that the guest's clock has shown there, ns. The clock never goes back
+    /// behind it.
     std::vector<std::int64_t> latest_ns_;
-    std::uint64_t idle_ = 0;  ///< idle gap before this epoch, ns
-    /// Idle gaps before the last two epochs that were handed over.
+    std::uint64_t idle_ = 0;  ///< length of the idle gap before the open epoch, ns
+    /// Lengths of the idle gaps before the last two epochs that were handed over, ns.
     std::array<std::uint64_t, 2> idle_in_flight_{};
-    std::array<std::int64_t, 2> lengths_in_flight_{};  ///< expected lengths of these epochs, ns
+    std::array<std::int64_t, 2> lengths_in_flight_{};  ///< expected lengths of these two epochs, ns
 };
 
 }  // namespace s80::plugin

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Keys of the filter: a line, in the filter interval in which it was recorded.
+// Keys of the access filter (Filter): a key is a line in one filter interval.
 #pragma once
 #include <cstdint>
 
 namespace s80::plugin {
 
-/// A key has the number of a line in its low bits and the number of the filter interval above. So entries of
-/// earlier intervals match no key. Empty entries are 0, which is not a key of any interval. A key is one
-/// word, because each access of the guest compares keys.
+/// The low bits of a key are the number of a line, the high bits the number of the filter interval. So a new
+/// interval empties the filter without touching its entries: old entries match no key. An entry of 0 is
+/// empty. A key is a single word because each access of the guest compares keys.
 class FilterKey {
 public:
-    /// The key of this line in the present interval. Virtual lines that differ by a multiple of 2^41 lines
-    /// share a key.
+    /// The key of this line in the present interval. Lines whose numbers differ by a multiple of 2^41 have
+    /// the same key.
     std::uint64_t operator()(std::uint64_t line) const { return (line & kLineMask) | interval_; }
 
-    /// The first interval begins.
+    /// Begins the first interval.
     void begin() { interval_ = kInterval; }
-    /// The next interval begins. Returns false if the numbers of intervals begin anew: the caller must then
-    /// empty all entries, so that old ones do not match.
+    /// Begins the next interval. Returns false if the interval's number has wrapped around: the caller must
+    /// then set all entries to 0, because old entries could match again.
     [[nodiscard]] bool next() {
         interval_ += kInterval;
         if (interval_ != 0) {
@@ -31,7 +31,7 @@ private:
     static constexpr unsigned kLineBits = 41;
     static constexpr std::uint64_t kInterval = std::uint64_t{1} << kLineBits;
     static constexpr std::uint64_t kLineMask = kInterval - 1;
-    std::uint64_t interval_ = 0;  ///< a multiple of kInterval; 0: no interval has begun
+    std::uint64_t interval_ = 0;  ///< number of the interval, times kInterval; 0: no interval has begun
 };
 
 }  // namespace s80::plugin

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The guest's clock: sets QEMU's virtual time to simulated time (docs/background/clock.md).
+// The guest's clock: sets QEMU's virtual time, which the guest sees, to simulated time
+// (docs/background/clock.md).
 #pragma once
 #include <algorithm>
 #include <array>
@@ -9,54 +10,58 @@
 
 namespace s80::plugin {
 
-/// Simulated time at the beginning of an epoch is partly predicted: the timing merger reports it two epochs
-/// late.
+/// Simulated times are in nanoseconds. Simulated time at the beginning of the open epoch is partly predicted,
+/// because the timing merger reports it two epochs late.
 class GuestClock {
 public:
-    /// State for a checkpoint.
+    /// What a checkpoint keeps of this class.
     struct State {
         bool runs = false;        ///< the guest's clock follows simulated time
-        std::int64_t origin = 0;  ///< virtual time when simulated time was 0, ns
+        std::int64_t origin = 0;  ///< virtual time at which simulated time was 0, ns
     };
-    /// `shift`: the guest's nanosecond is 2^-shift simulated nanoseconds. It is above 0 where a processor can
-    /// execute more than one instruction per nanosecond, the resolution of virtual time.
+    /// `shift`: one nanosecond of simulated time is 2^shift nanoseconds of virtual time. It is above 0 if a
+    /// processor can execute more than one instruction in a nanosecond, because virtual time must advance by
+    /// at least 1 ns per instruction.
     GuestClock(VirtualTime& time, unsigned shift, const State& state)
         : time_(time), shift_(shift), state_(state) {}
 
     const State& state() const { return state_; }
     bool runs() const { return state_.runs; }
-    /// From now on the guest's clock follows simulated time, and goes on from where it is.
+    /// From now on, virtual time follows simulated time. Its present value is kept, so that the guest sees no
+    /// jump.
     void start(std::uint64_t simulated_ns) {
         epoch_ = static_cast<std::int64_t>(simulated_ns);
         state_.origin = time_.now() - (epoch_ << shift_);
         state_.runs = true;
     }
-    /// An epoch begins. `known_ns`: simulated time two epochs ago. `since_ns`: predicted lengths of these
-    /// epochs and the idle gaps since.
+    /// An epoch begins. `known_ns`: simulated time at the end of the last epoch that the timing merger has
+    /// reported. `since_ns`: predicted lengths of the two epochs since, and idle gaps.
     void begin_epoch(std::uint64_t known_ns, std::int64_t since_ns) {
         epoch_ = std::max(epoch_, static_cast<std::int64_t>(known_ns) + since_ns);
     }
-    /// All processors slept; the epoch begins later.
+    /// All processors slept until now. Moves the beginning of the epoch to the present virtual time. Returns
+    /// the length of this idle gap, ns.
     std::int64_t end_gap() {
-        // Rounded up: the guest's clock never goes back behind the timer that ended the gap.
+        // Rounded up, so that the guest's clock does not go back behind the timer that ended the gap.
         const std::int64_t gap =
             std::max<std::int64_t>((time_.now() - guest(epoch_) + rounding()) >> shift_, 0);
         epoch_ += gap;
         return gap;
     }
-    /// Simulated time at which the epoch began, ns.
+    /// Simulated time at the beginning of the open epoch, ns.
     std::int64_t epoch() const { return epoch_; }
 
-    /// A time slice begins. `ns`: since the epoch began. `last`: the processor's latest time, which it never
-    /// goes behind.
+    /// A time slice of a processor begins, `ns` after the beginning of the epoch. Sets virtual time. `last`:
+    /// latest simulated time that the clock has shown on this processor; the clock never goes back behind it.
     void begin_slice(std::int64_t ns, std::int64_t& last) {
         if (state_.runs) {
             last = std::max(last, epoch_ + ns);
             time_.begin_slice(guest(last));
         }
     }
-    /// The processor reads its clock after so many instructions of its time slice, at this time since the
-    /// epoch began. Until now its clock went on by a nanosecond per instruction.
+    /// A processor reads its clock, after this number of instructions of its time slice, when its expected
+    /// time is `ns` after the beginning of the epoch. Moves virtual time forward to that time: until now it
+    /// has advanced by one nanosecond per instruction only.
     void read(std::int64_t ns, std::uint64_t instructions, std::int64_t& last) {
         const std::int64_t behind = epoch_ + ns - since(instructions, last);
         if (state_.runs && behind > 0) {
@@ -64,22 +69,25 @@ public:
             time_.advance(behind << shift_);
         }
     }
-    /// A time slice ends, in which the processor's clock went on by a nanosecond per instruction.
+    /// A processor's time slice ends. Updates `last`: virtual time has advanced by one nanosecond per
+    /// instruction.
     void ran(std::uint64_t instructions, std::int64_t& last) const {
         if (state_.runs) {
             last = since(instructions, last);
         }
     }
-    /// A time slice of so many instructions has ended. Sets virtual time to the beginning of the epoch if a
-    /// timer is due by then: no processor's clock is behind that time. Otherwise sets it to a time long ago,
-    /// because QEMU bounds time slices by the time to the next timer.
+    /// A time slice of this number of instructions has ended. Sets virtual time to the beginning of the epoch
+    /// if one of the guest's timers is due by then; no processor's clock is behind that time. Otherwise sets
+    /// virtual time to a time long ago: QEMU ends a time slice at the next timer at the latest, which is then
+    /// far away.
     void end_slice(std::uint64_t instructions) {
         if (state_.runs) {
             const std::int64_t now = guest(epoch_);
             time_.end_slice(time_.next_timer() <= now ? now : now - kLongAgo, instructions);
         }
     }
-    /// The last processor that was awake falls asleep: QEMU moves virtual time on to the next timer.
+    /// The last processor that was awake falls asleep. Sets virtual time to the beginning of the epoch; QEMU
+    /// then moves it on to the next timer.
     void sleep(std::uint64_t instructions) {
         if (state_.runs) {
             time_.end_slice(guest(epoch_), instructions);

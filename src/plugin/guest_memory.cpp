@@ -43,7 +43,9 @@ void GuestMemory::forget(Vcpu& vcpu) {
     }
     const std::uint64_t physical = qemu_plugin_hwaddr_phys_addr(hwaddr);
     if (qemu_plugin_hwaddr_is_io(hwaddr)) {
-        vcpu.polls.loop.discard();  // a device may return another value each time
+        // A device may return another value each time, so a loop that reads it cannot be counted without
+        // being executed.
+        vcpu.polls.loop.discard();
         if (kind == Kind::store && physical >> kPageShift == kApicPage) {
             apic_store(vcpu, info, physical & kPageMask);
         }
@@ -56,9 +58,9 @@ void GuestMemory::forget(Vcpu& vcpu) {
     return physical;
 }
 
-/// A miss of the modelled data TLB. Without a hashed page table, the walk loads the entries of the guest's
-/// own page tables, from the top one on. This class walks by itself, because QEMU does not show its walks to
-/// plugins.
+/// Records the page walk of a miss in the modelled data TLB. Without a hashed page table, the walk loads one
+/// entry from each level of the guest's own page tables. This class walks the tables itself, because QEMU
+/// does not report its walks to plugins.
 void GuestMemory::walk(Vcpu& vcpu, std::uint64_t address) {
     if (hashed_) {
         walk_hashed(vcpu, address);
@@ -68,8 +70,9 @@ void GuestMemory::walk(Vcpu& vcpu, std::uint64_t address) {
                      [&](std::uint64_t entry_at) { walk_access(vcpu, entry_at); });
 }
 
-/// The plugin's cache of translations lacks the page. The modelled TLB in front of a hashed page table may
-/// have it: its entries stay when the address space changes.
+/// The same with a hashed page table. The translations that the plugin caches become invalid when the address
+/// space changes; entries of a TLB in front of a hashed page table do not. So the modelled TLB may have the
+/// page although the plugin's cache lacks it.
 void GuestMemory::walk_hashed(Vcpu& vcpu, std::uint64_t address) {
     const std::uint64_t space = HashedTable::space(vcpu.translations.page_table, address);
     const std::uint64_t page = address >> kPageShift;
@@ -81,7 +84,7 @@ void GuestMemory::walk_hashed(Vcpu& vcpu, std::uint64_t address) {
     }
 }
 
-/// Records an access of the page walker.
+/// Records one load of the page walk.
 void GuestMemory::walk_access(Vcpu& vcpu, std::uint64_t physical) {
     ++vcpu.counts.accesses[static_cast<unsigned>(Kind::walk)];
     epochs_.access(vcpu, static_cast<model::Line>(physical >> line_shift_), Kind::walk);
@@ -90,8 +93,8 @@ void GuestMemory::walk_access(Vcpu& vcpu, std::uint64_t physical) {
     }
 }
 
-/// A store to the local APIC. If it is the low half of the command register, it sends an interrupt, which
-/// wakes a sleeping processor.
+/// The processor stores to its local APIC. A store to the low half of the interrupt command register sends an
+/// interrupt, which wakes the destination if it sleeps. `offset`: in the APIC's page.
 void GuestMemory::apic_store(Vcpu& vcpu, std::uint32_t info, std::uint64_t offset) {
     constexpr std::uint64_t kCommandLow = 0x300;
     constexpr std::uint64_t kCommandHigh = 0x310;

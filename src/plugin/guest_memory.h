@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The guest's memory as its processors access it: translation of addresses, with the modelled data TLB.
+// Translates virtual addresses of the guest, with a model of the data TLB.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -13,22 +13,23 @@
 
 namespace s80::plugin {
 
-/// Owns the translations of the vCPU contexts, which are those of the modelled TLB. A miss of the TLB is a
-/// page walk, whose accesses this class records. Accesses calls it inside a callback of QEMU: `info` is
-/// QEMU's description of the access.
+/// Owns the cached translations in the vCPU contexts, which are the entries of the modelled TLB. A miss of
+/// the TLB is a page walk; this class records the walk's accesses. Accesses calls it inside a callback of
+/// QEMU: `info` is QEMU's description of the access.
 class GuestMemory {
 public:
-    /// Not an address.
+    /// Returned instead of an address that is not in the guest's RAM.
     static constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 
-    /// `notes`: null if no notes are taken. The references must outlive this object.
+    /// `notes`: receives data for the attribution of misses; null: misses are not attributed. The references
+    /// must outlive this object.
     GuestMemory(const model::Machine& machine, GuestRam& ram, const VcpuList& vcpus, Epochs& epochs,
                 MissNotes* notes);
 
-    /// The guest-physical address of an access, or kNowhere outside of the guest's memory. A store to the
-    /// local APIC is recorded as the interrupt that it sends. The result is not an optional: the host would
-    /// write the optional in parts and read it as a whole, which stalls for longer than the rest of the
-    /// function takes.
+    /// The guest-physical address of the access to `address`; kNowhere if it is not in the guest's RAM. A
+    /// store to the local APIC is recorded as the interrupt that it sends. The result is not a std::optional,
+    /// because the host would write the optional in parts and read it as a whole; that stall takes longer
+    /// than the rest of the function.
     std::uint64_t translate(Vcpu& vcpu, std::uint32_t info, std::uint64_t address, model::Kind kind) {
         const std::uint64_t page = address >> kPageShift;
         const Translation& t = vcpu.translations.tlb[page & tlb_mask_];
@@ -37,10 +38,11 @@ public:
         }
         return translate_anew(vcpu, info, address, kind);
     }
-    /// Drops the translations of `vcpu`: its address space or page tables may have changed.
+    /// Makes the cached translations of `vcpu` invalid, because its address space or page tables may have
+    /// changed.
     static void forget(Vcpu& vcpu);
 
-    /// Number of lines of the guest's memory. Lines above are firmware or nowhere.
+    /// Number of lines of the guest's RAM. A line number from this on is firmware, or not memory.
     model::Line lines() const { return lines_; }
 
 private:
@@ -55,13 +57,15 @@ private:
     const std::uint64_t tlb_mask_;
     const unsigned line_shift_;
     const bool hashed_;
-    const HashedTable hashed_table_;  ///< located after the guest's memory, if the machine has one
+    /// The modelled hashed page table, at the addresses after the guest's RAM; used if `hashed_`.
+    const HashedTable hashed_table_;
     GuestRam& ram_;
     const model::Line lines_;
     const VcpuList& vcpus_;
     Epochs& epochs_;
     MissNotes* const notes_;
-    /// By processor: destination half of the local APIC's command register.
+    /// By processor: the high half of the local APIC's interrupt command register, which names the
+    /// destination of the next interrupt.
     std::vector<std::uint32_t> icr_high_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The mapping of the guest's RAM in this process: host addresses to guest-physical addresses and back.
+// The guest's RAM as QEMU has mapped it: translates host addresses to guest-physical addresses and back.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -10,16 +10,16 @@ namespace s80::plugin {
 
 class GuestRam {
 public:
-    /// `name`: the RAM file as /proc/self/maps shows it. `low_ram`: bytes of RAM below the PCI hole (0: all).
-    /// The rest begins at 4 GiB, as in QEMU's x86 machines.
+    /// `name`: the RAM file, as /proc/self/maps names it. `low_ram`: bytes of RAM below the PCI hole; 0: all
+    /// RAM is below it. The RAM above the hole begins at 4 GiB, as in QEMU's x86 machines.
     GuestRam(std::string name, std::uint64_t low_ram) : name_(std::move(name)), low_ram_(low_ram) {}
 
-    /// The guest-physical address of a host address; nothing if the address is not guest RAM (for example
-    /// firmware).
+    /// The guest-physical address of a host address. Nothing if the address is not in the guest's RAM, for
+    /// example in firmware.
     std::optional<std::uint64_t> physical(const void* host);
-    /// The host address of a guest-physical address; null if the address is not guest RAM.
+    /// The host address of a guest-physical address; null if the address is not in the guest's RAM.
     std::uint8_t* host(std::uint64_t physical);
-    /// The end of the guest-physical addresses that are RAM.
+    /// The address after the last byte of the guest's RAM.
     std::uint64_t end();
 
 private:
