@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A hashed page table like PowerPC's (PowerPC Architecture Book III, "Hashed Page Table"): the hash of a
-// page selects the group of eight 16-byte entries in which the page is looked up.
+// A hashed page table like PowerPC's (PowerPC Architecture Book III, "Hashed Page Table"). The hash of a
+// page's number selects a group of eight 16-byte entries; a page walk loads this group.
 #pragma once
 #include <cstdint>
 
@@ -10,17 +10,16 @@ class HashedTable {
 public:
     static constexpr unsigned kGroupShift = 7;  ///< a group is 128 bytes
 
-    /// `bytes`: a power of two.
+    /// `bytes`: size of the table, a power of two.
     explicit HashedTable(std::uint64_t bytes) : groups_mask_((bytes >> kGroupShift) - 1) {}
 
-    /// The address space of a virtual address. All address spaces share the kernel's half. `table`: the top
-    /// page table.
+    /// Identifies the address space of a virtual address. All address spaces share the kernel's half, which
+    /// has number 0. `table`: physical address of the top page table.
     static std::uint64_t space(std::uint64_t table, std::uint64_t address) {
         return address >> 63 != 0 ? 0 : table >> 12;
     }
-    /// Byte offset of the group in which the page of an address is looked up first. A multiplicative hash
-    /// numbers the segments of 256 MB; the result is that number exclusive-or the page's number within the
-    /// segment.
+    /// Byte offset in the table of the group for this address. A multiplicative hash scatters the segments of
+    /// 256 MB; the group's number is the hash of the segment, exclusive-or the page's number in the segment.
     std::uint64_t group(std::uint64_t space, std::uint64_t address) const {
         constexpr unsigned kSegmentShift = 28;
         constexpr std::uint64_t kPages = (std::uint64_t{1} << (kSegmentShift - 12)) - 1;

@@ -11,7 +11,7 @@ using model::KernelEntry;
 
 namespace {
 
-/// The kernel entry cause of the code at a symbol; `user` if the code is not an entry into the kernel.
+/// The kernel entry cause of an entry point with this name; `user` if the symbol is not an entry point.
 KernelEntry entry_of(const std::string& symbol) {
     if (symbol == "entry_SYSCALL_64") {
         return KernelEntry::system_call;
@@ -80,7 +80,7 @@ Kernel Kernel::load(const std::string& path) {
             kernel.entries[value] = entry;
         }
     }
-    // In newer kernels, __do_softirq calls this function.
+    // In newer kernels, __do_softirq calls handle_softirqs, which has the code.
     const bool outlined = values.contains("symbol.handle_softirqs");
     kernel.soft_interrupts = need(outlined ? "symbol.handle_softirqs" : "symbol.__do_softirq");
     kernel.entries[kernel.soft_interrupts] = KernelEntry::soft_interrupt;
@@ -93,12 +93,13 @@ Kernel Kernel::load(const std::string& path) {
 
 bool Kernel::switches_task(const std::uint8_t* bytes, std::size_t size, std::uint64_t address) const {
     constexpr std::uint8_t kGs = 0x65;
-    constexpr std::uint8_t kWide = 0x48;  // REX.W; REX.R names another register
+    constexpr std::uint8_t kWide = 0x48;  // REX.W; with REX.R it selects one of the registers r8 to r15
     constexpr std::uint8_t kRexR = 0x04;
     constexpr std::uint8_t kStore = 0x89;
-    constexpr std::uint8_t kRegister = 0x38;  // of the ModRM byte
-    constexpr std::uint8_t kRelative = 0x05;  // to the next instruction
-    constexpr std::uint8_t kAbsolute = 0x04;  // with 0x25 behind it
+    constexpr std::uint8_t kRegister = 0x38;  // the field reg of the ModRM byte
+    constexpr std::uint8_t kRelative = 0x05;  // ModRM byte: the address is relative to the next instruction
+    // ModRM byte: with the SIB byte 0x25 after it, the address is absolute.
+    constexpr std::uint8_t kAbsolute = 0x04;
     constexpr std::size_t kDisplacement = 4;
     if (size < 4 + kDisplacement || bytes[0] != kGs || (bytes[1] & ~kRexR) != kWide || bytes[2] != kStore) {
         return false;

@@ -14,10 +14,11 @@ namespace s80::plugin {
 namespace {
 
 constexpr std::size_t kLongestText = 256;
-constexpr unsigned kDeepest = 128;  // at most so many directories and mounts in a path
+// Largest number of directories and mounts in a path; limits the work if the guest's data are inconsistent.
+constexpr unsigned kDeepest = 128;
 
-/// The text as a JSON string. Each byte above 127 becomes the character of this number, because a file's name
-/// may have any bytes.
+/// The text as a JSON string. A byte above 126 becomes the character with this number, because a file's name
+/// may contain any bytes.
 std::string escaped(const std::string& text) {
     std::string out = "\"";
     for (const char c : text) {
@@ -162,7 +163,7 @@ std::string Mappings::details(Hook hook, const Memory& memory, const Call& call,
             return field("status", status) + thread_local_data(call.fs_base);
         }
         case Hook::fork: {
-            // The registers with which the new task will return to user code.
+            // The saved registers with which the new task will return to user code.
             const std::uint64_t frame = memory.word(call.rdi + offset("task_struct.thread.sp"));
             const Task child = task(memory, call.rdi);
             return field("parent", current.tgid) +
@@ -180,7 +181,7 @@ std::string Mappings::mapping(const Memory& memory, std::uint64_t vma) const {
                 memory.word(vma + offset("vm_area_struct.vm_pgoff")));
 }
 
-/// mremap moves an area: copy_vma(&area, address, length, page, ...).
+/// For mremap, the kernel moves an area: copy_vma(&area, address, length, page, ...).
 std::string Mappings::moved(const Memory& memory, const Call& call) const {
     return area(memory, memory.word(call.rdi), call.rsi, call.rsi + call.rdx, call.rcx);
 }
@@ -206,7 +207,7 @@ std::string Mappings::area(const Memory& memory, std::uint64_t vma, std::uint64_
     return text + ",\"name\":" + escaped(name_of(memory, vma, begin, end));
 }
 
-/// The name of memory without a file: by the rules of the kernel's /proc/PID/maps.
+/// The name of a mapping without a file, as in /proc/PID/maps.
 std::string Mappings::name_of(const Memory& memory, std::uint64_t vma, std::uint64_t begin,
                               std::uint64_t end) const {
     constexpr std::uint64_t kPage = 4096;
@@ -228,7 +229,8 @@ std::string Mappings::name_of(const Memory& memory, std::uint64_t vma, std::uint
     return grows_down || (begin <= stack && stack <= end && stack != 0) ? "[stack]" : "[anon]";
 }
 
-/// The path from the root of the first mount: through directories, and over mount points.
+/// The path of a file from the guest's root directory. Follows the directories upwards, and at the root of a
+/// mounted file system continues at its mount point.
 std::string Mappings::path_of(const Memory& memory, std::uint64_t file) const {
     const std::uint64_t path = file + offset("file.f_path");
     std::uint64_t mount = memory.word(path + offset("path.mnt")) - offset("mount.mnt");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writes which memory each process of the guest maps, and when (docs/reference/interfaces/mappings.md). The
-// kernel calls a function for each such event, for `perf record`; the plugin reads the event's data there.
+// Records which memory each process of the guest maps, and when (docs/reference/interfaces/mappings.md). For
+// `perf record`, the kernel calls a function at each such event. The plugin watches the calls of these
+// functions, and reads the data of the event from the arguments and from the kernel's memory.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -22,45 +23,48 @@ namespace s80::plugin {
 class Mappings final : public model::Observer {
 public:
     enum class Hook : std::uint8_t { mmap, move, fork, exec, comm, exit };
-    /// The registers at the first instruction of a kernel function.
+    /// Registers at the first instruction of such a function of the kernel.
     struct Call {
-        std::uint64_t table = 0;    ///< top page table
-        std::uint64_t per_cpu = 0;  ///< the processor's per-CPU area
+        std::uint64_t table = 0;    ///< physical address of the top page table (CR3)
+        std::uint64_t per_cpu = 0;  ///< address of the processor's per-CPU area
         std::uint64_t rdi = 0;
         std::uint64_t rsi = 0;
         std::uint64_t rdx = 0;
         std::uint64_t rcx = 0;
-        std::uint64_t fs_base = 0;  ///< end of the running task's thread-local data
+        std::uint64_t fs_base = 0;  ///< FS base: end of the running task's thread-local data
     };
-    /// A position in the streams: something happened before this event.
+    /// When something happened: before the event at `position` of the processor's stream, in this epoch.
     struct Place {
-        std::uint64_t epoch = 0;            ///< number, from 1
-        std::optional<unsigned> processor;  ///< nothing: the processor is not bound yet
+        std::uint64_t epoch = 0;            ///< number of the epoch, from 1
+        std::optional<unsigned> processor;  ///< nothing: the vCPU is not bound to a processor yet
         std::size_t position = 0;
     };
 
-    /// `kernel`: the kernel layout. Throws model::Error if the file cannot be created, or if the kernel lacks
-    /// a function.
+    /// `path`: file to write. `kernel`: file with the kernel layout. Throws model::Error if the file cannot
+    /// be created, or if the kernel lacks one of the functions.
     Mappings(const std::string& path, const std::string& kernel, GuestRam& ram);
 
     static constexpr std::uint64_t kMostObjects = 1'000'000;
 
-    /// The event that a call of the kernel function at this address reports; nothing for other addresses.
+    /// The event that the kernel reports by a call of the function at this address; nothing if no such
+    /// function begins there.
     std::optional<Hook> hook_at(std::uint64_t address) const {
         const auto it = hooks_.find(address);
         return it == hooks_.end() ? std::nullopt : std::optional(it->second);
     }
-    /// The kernel calls such a function: records the event. Leaves out events of kernel threads.
+    /// The kernel calls such a function: records the event, if it is not one of a kernel thread.
     void called(Hook hook, const Call& call, const Place& place);
-    /// A process has an object from its allocator. Beyond kMostObjects, objects are left out.
+    /// A process has got an object from its allocator: records it. After kMostObjects, further objects are
+    /// left out.
     void allocated(std::uint32_t tgid, const Allocations::Object& object, const Place& place);
 
-    /// Observes `merger`: the epochs that it plays give the events their times.
+    /// Observes `merger`, so that each recorded event gets its simulated time when the timing merger reaches
+    /// its place.
     void observe(model::TimingMerger& merger, const model::Machine& machine);
     void begin(const model::Epoch& epoch) override;
     void event(unsigned processor, const model::Event& event, std::int64_t clock) override;
     void end(const model::Epoch& epoch) override;
-    /// All epochs have been played: gives the file its name. Throws model::Error.
+    /// Call it after all epochs have been played: completes the file. Throws model::Error.
     void finish();
 
 private:
@@ -69,7 +73,7 @@ private:
         std::string text;
         std::uint64_t ns = 0;
     };
-    /// The guest's memory as one processor sees it. An address that is not mapped reads as 0.
+    /// The guest's memory in the address space of `table`. An address that is not mapped reads as 0.
     struct Memory {
         GuestRam& ram;
         std::uint64_t table;
@@ -99,22 +103,24 @@ private:
     [[noreturn]] void fail() const;
     void write_stamped();
 
-    std::map<std::string, std::uint64_t> values_;  ///< of the kernel layout
+    std::map<std::string, std::uint64_t> values_;  ///< contents of the kernel layout file, by name
     std::map<std::uint64_t, Hook> hooks_;
     GuestRam& ram_;
-    std::optional<model::PartialFile> file_;  ///< created after the constructor has checked the kernel
+    std::optional<model::PartialFile> file_;  ///< created after the constructor has checked the kernel layout
     const model::TimingMerger* merger_ = nullptr;
     std::uint64_t clock_hz_ = 1;
 
-    std::mutex mutex_;  ///< protects events_: one thread records, another one plays
+    std::mutex mutex_;  ///< protects events_: one thread appends events, another one writes them
     std::uint64_t objects_ = 0;
-    std::deque<Event> events_;  ///< in the order in which they happened
-    // Of the playing side.
+    std::deque<Event> events_;  ///< recorded events that are not written yet, the oldest first
+    // --- used by the thread of the timing merger ---
     std::uint64_t epoch_ = 0;
     const model::Epoch* played_ = nullptr;
-    std::size_t taken_ = 0;  ///< how many of events_ were before the epoch that is played, or in it
+    /// Number of events at the front of events_ that belong to the played epoch or an earlier one.
+    std::size_t taken_ = 0;
     std::size_t waiting_ = 0;
-    std::vector<std::deque<Event*>> waiting_on_;  ///< by processor: events without a time
+    /// By processor: events of the played epoch that have no time yet.
+    std::vector<std::deque<Event*>> waiting_on_;
 };
 
 }  // namespace s80::plugin

@@ -42,7 +42,8 @@ void execute(Marker marker) {
             r.transaction_end(read_register(Register::rdi), read_register(Register::rsi),
                               read_register(Register::rdx) != 0);
             break;
-        default: break;  // not recorded here: the Python side reads failures from the guest's output
+        // Other markers have no effect here: the Python code reads failures from the guest's output.
+        default: break;
     }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writes the log of misses (docs/reference/interfaces/miss-log.md).
+// Writes the log of misses: one record for each L2 miss and upgrade of the measured region
+// (docs/reference/interfaces/miss-log.md).
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -22,15 +23,15 @@ public:
         whos_ = std::max(whos_, miss.who + std::size_t{1});
         file_.put(&miss, sizeof miss);
     }
-    /// Completes the log, adds the entries of `whos` that it refers to, and gives it its name. Throws
-    /// model::Error.
+    /// Completes the file, with the entries of `whos` that the records refer to. Throws model::Error.
     void finish(const model::Machine& machine, const Whos& whos) {
         file_.finish('{' + request_labels(machine) + ",\"whos\":" + whos.json(whos_) + '}');
     }
 
 private:
     RecordFile file_;
-    std::size_t whos_ = 0;  ///< one more than the highest `who` of a record
+    /// Number of entries of `whos` that the records need: the highest Miss::who plus one.
+    std::size_t whos_ = 0;
 };
 
 }  // namespace s80::plugin

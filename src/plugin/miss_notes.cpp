@@ -89,8 +89,8 @@ void MissNotes::runs(const Vcpu& vcpu, const Running& running) {
 
 // --- profile ---
 
-/// Counts whether a sampled branch was taken. Does not count if an entry into the kernel came between.
-/// Compares only offsets in the page, because a block that processes share has the address of one of them.
+/// Does not count the branch if the kernel was entered after it. Compares page offsets only: several
+/// processes may share the translation of a block, which then has the virtual address from one of them.
 void MissNotes::branch_went(Vcpu& vcpu, const Block& block, bool measuring) {
     Sampled& sampled = vcpu.sampled;
     if (measuring && block.privilege == sampled.followed_privilege &&
@@ -102,7 +102,7 @@ void MissNotes::branch_went(Vcpu& vcpu, const Block& block, bool measuring) {
 
 void MissNotes::sample(Vcpu& vcpu, bool measuring) {
     Sampled& sampled = vcpu.sampled;
-    if (sampled.due_at == 0) {  // this is the processor's first block
+    if (sampled.due_at == 0) {  // this is the first block of the processor
         sampled.due_at = vcpu.instructions;
     }
     for (; sampled.due_at <= vcpu.instructions; sampled.due_at += Profile::kPeriod) {

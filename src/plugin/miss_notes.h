@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Attribution of misses, and the profile: notes about accesses and blocks, and the tasks that they belong to.
+// Attribution of misses, and the profile. Notes say which instruction, address and task an event belongs to.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -22,70 +22,76 @@
 
 namespace s80::plugin {
 
-/// Owns the notes that Accesses takes, and what is written from them: the log and the sums of misses, and the
-/// profile. `epoch` is the number of the epoch that is being recorded.
+/// Owns the notes about recorded accesses, and writes what is made from them: the log of misses, the sums of
+/// misses, and the profile. The recorder and Accesses call it. `epoch` is always the number of the epoch that
+/// is being recorded.
 class MissNotes {
 public:
-    /// Whether notes are taken of accesses, for the log or the sums of misses.
+    /// Whether the arguments ask for the log or the sums of misses, so that accesses need notes.
     static bool taken(const Arguments& arguments) {
         return !arguments.misses.empty() || !arguments.sums.empty();
     }
-    /// Whether blocks need their addresses.
+    /// Whether the arguments ask for an output that names blocks by their addresses.
     static bool addresses(const Arguments& arguments) {
         return taken(arguments) || !arguments.profile.empty();
     }
 
-    /// Creates the files, and observes `merger` if notes are taken. The references must outlive this object.
+    /// Creates the output files, and observes `merger` if misses are attributed. The references must outlive
+    /// this object.
     MissNotes(const Arguments& arguments, const model::Machine& machine, const VcpuList& vcpus,
               model::Hierarchy& hierarchy, model::TimingMerger& merger);
 
-    // --- notes; only if they are taken ---
-    /// Notes a fetch, which is the last event of `vcpu`. `line`: physical.
+    // --- notes; called only if taken() ---
+    /// Attaches a note to the last event of `vcpu`, which is the fetch of this physical line.
     void fetch(Vcpu& vcpu, model::Line line);
-    /// Attaches the note of access() to a load or store, which is the last event of `vcpu`. `entry`: index in
-    /// the filter.
+    /// Attaches the note that access() has begun to the last event of `vcpu`, which is its load or store.
+    /// `entry`: index of the line in the filter.
     void put(Vcpu& vcpu, std::size_t entry, std::uint64_t epoch) {
         notes_[vcpu.processor].put(vcpu, entry, epoch);
     }
-    /// Attaches a note to a page walk, which is the last event of `vcpu`.
+    /// Attaches a note to the last event of `vcpu`, which is a load of a page walk. `physical`: address of
+    /// the page-table entry.
     void put_walk(Vcpu& vcpu, std::uint64_t physical) { notes_[vcpu.processor].put_walk(vcpu, physical); }
-    /// An access in one line that an event of this filter interval represents. Merges it into that event's
-    /// note, unless the epoch has ended since or another line has taken the entry of the filter.
+    /// An access that is not recorded, because an event of this filter interval represents it. It must not
+    /// cross a line. Merges it into the note of this event, unless the epoch has ended since, or another line
+    /// has taken the filter's entry.
     void again(const Vcpu& vcpu, std::uint64_t address, std::uint64_t bytes, model::Kind kind,
                std::uint64_t epoch) {
         const auto entry = (address >> line_shift_) % kFilterEntries;
         notes_[vcpu.processor].again(vcpu, entry, epoch, address, bytes, kind);
     }
-    /// Notes the part of an access that lies in one line. If an event of this filter interval represents the
-    /// access, the part is merged into the note of that event.
+    /// Begins the note of an access, or of the part of it that lies in one line. If the filter holds the
+    /// line, merges the access into the note of the event that represents it.
     void access(Vcpu& vcpu, const Site& site, std::uint64_t address, std::uint64_t bytes, model::Kind kind,
                 std::uint64_t epoch);
 
-    // --- who ---
-    /// The task of `vcpu`, or its kernel entry, has changed.
+    // --- tasks ---
+    /// Called when the task or the kernel entry cause of `vcpu` has changed.
     void runs(const Vcpu& vcpu, const Running& running);
 
-    // --- profile; only in the measured region ---
-    /// Takes the samples that are due: of the block that `vcpu` has begun. `measuring`: false takes none, and
-    /// only moves the next one on.
+    // --- profile; called only if a profile is written ---
+    /// The running block of `vcpu` has reached the instruction at which a sample is due: takes the sample and
+    /// sets when the next is due. `measuring`: false takes no sample.
     void sample(Vcpu& vcpu, bool measuring);
-    /// `block` follows a sampled conditional branch of `vcpu`.
+    /// `block` is the first block after a sampled conditional branch of `vcpu`: counts whether the branch was
+    /// taken.
     void branch_went(Vcpu& vcpu, const Block& block, bool measuring);
 
-    /// All epochs have been played: writes the files that are still open.
+    /// Call it after all epochs have been played: completes the files.
     void finish();
 
 private:
     const model::Machine& machine_;
     const unsigned line_shift_;
-    std::vector<Notes> notes_;        ///< by processor, if misses are attributed
-    std::vector<std::uint32_t> who_;  ///< by processor, for misses and the profile
+    std::vector<Notes> notes_;  ///< by processor; empty if misses are not attributed
+    /// Index of the running task in `whos_`, by processor; empty if neither misses nor the profile need it.
+    std::vector<std::uint32_t> who_;
     Whos whos_;
     std::unique_ptr<MissLog> log_;
     std::unique_ptr<SumsFile> sums_file_;
     std::unique_ptr<model::MissSums> sums_;
     std::unique_ptr<model::Attribution> attribution_;
-    std::unique_ptr<Profile> profile_;  ///< if one is written
+    std::unique_ptr<Profile> profile_;  ///< null: no profile is written
 };
 
 }  // namespace s80::plugin

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Notes: data about an access that its event has no room for, for the log of misses. One object per
-// processor.
+// Notes for the attribution of misses: data about a recorded access that do not fit into its 8-byte event.
+// Each processor has an object of class Notes.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -12,10 +12,10 @@
 
 namespace s80::plugin {
 
-/// An instruction that accesses memory.
+/// An instruction that accesses memory: its virtual address and the size of its accesses.
 struct Site {
     std::uint64_t pc = 0;
-    std::uint64_t bytes_less_one = 0;  ///< size of its largest operand, less one
+    std::uint64_t bytes_less_one = 0;  ///< size of its largest access in bytes, minus one
 };
 
 class Notes {
@@ -26,7 +26,7 @@ public:
 
     void set_who(std::uint32_t who) { who_ = who; }
 
-    /// Begins the note of an access.
+    /// Begins the note of a load or store that lies in one line. A put function then attaches it to an event.
     void access(const Site& site, std::uint64_t address, std::uint64_t bytes, model::Kind kind) {
         next_.pc = site.pc;
         next_.address = address;
@@ -34,7 +34,8 @@ public:
         next_.used = granules(address, bytes);
         next_.stores = kind == model::Kind::store;
     }
-    /// Notes the fetch of a line of the block at `pc`. `physical`: address of the line's first byte.
+    /// Begins the note of a fetch. `pc`: virtual address of the block. `physical`: address of the first byte
+    /// of the fetched line, which has code of this block.
     void fetch(std::uint64_t pc, std::uint64_t physical) {
         const std::uint64_t inside = physical & kPageMask;
         const bool next_page = inside < (pc & kPageMask & ~line_mask_);
@@ -44,18 +45,21 @@ public:
         next_.used = 0xffff;
         next_.stores = false;
     }
-    /// Attaches the note to the last event of the processor's stream.
+    /// Attaches the note that was begun last to the last event of the processor's stream.
     void put(Vcpu& vcpu) { write(note_at(vcpu, place(vcpu)), next_.used, next_.stores); }
-    /// Attaches a copy of the note to the last event, which reads a page-table entry for the access.
+    /// Attaches a copy of this note to the last event, which is a load of a page-table entry. `physical`:
+    /// address of the entry.
     void put_walk(Vcpu& vcpu, std::uint64_t physical) {
         write(note_at(vcpu, place(vcpu)), granules(physical, sizeof(std::uint64_t)), false);
     }
-    /// Like `put` above, and remembers the event by its entry of the filter, for again().
+    /// Like `put` above. Also remembers the event under `entry`, the index of its line in the filter, for
+    /// again().
     void put(Vcpu& vcpu, std::size_t entry, std::uint64_t epoch) {
         put(vcpu);
         recorded_[entry] = {epoch, next_.address & ~line_mask_, place(vcpu)};
     }
-    /// Merges an access that is not recorded into the note of the event in that entry of the filter.
+    /// Merges an access that is not recorded into the note of the event that put() remembered under this
+    /// index.
     void again(const Vcpu& vcpu, std::size_t entry, std::uint64_t epoch, std::uint64_t address,
                std::uint64_t bytes, model::Kind kind) const {
         const Recorded& recorded = recorded_[entry];
@@ -68,10 +72,11 @@ public:
 private:
     struct Recorded {
         std::uint64_t epoch = 0;
-        std::uint64_t line = 0;  ///< virtual address of its first byte
+        std::uint64_t line = 0;  ///< virtual address of the line's first byte
         std::size_t place = 0;
     };
-    /// The granules that the bytes touch within the line of `address`, one bit each.
+    /// The parts of the line (granules, at most 16) that an access to these bytes touches, one bit each.
+    /// Bytes after the line's end are left out.
     std::uint16_t granules(std::uint64_t address, std::uint64_t bytes) const {
         constexpr std::uint64_t kLast = 15;
         const std::uint64_t inside = address & line_mask_;
@@ -98,9 +103,10 @@ private:
     }
 
     std::uint64_t line_mask_;
-    int granule_shift_;  ///< a granule is a power of two of bytes, as lines are
-    /// The note that is begun. Its members are read as they are written: where a copy of a whole note reads
-    /// them in larger parts, the host stalls. So what is next to each other in a note is not so here.
+    int granule_shift_;  ///< the size of a granule is 2^granule_shift_ bytes
+    /// The note that was begun last. It is not a model::Note: a copy of a whole structure reads several
+    /// members at once, and the host stalls if they were written one by one just before. So members that are
+    /// neighbours in model::Note are not neighbours here, and are copied one by one.
     struct Next {
         std::uint64_t pc = 0;
         std::uint16_t used = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Walks the guest's page tables (Intel SDM, volume 3, 4.5: 4-level paging) in its RAM.
+// Walks the guest's page tables in its RAM, as the processor does (Intel SDM, volume 3, 4.5: 4-level paging).
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -9,9 +9,9 @@
 
 namespace s80::plugin {
 
-/// Walks from the top table (CR3 without its low bits) to the page of a virtual address. Calls
-/// `visit(physical)` with the guest-physical address of each entry that is read. Returns the guest-physical
-/// address, or nothing if the page is not mapped.
+/// Translates a virtual address. `table`: physical address of the top page table (CR3 without its low bits).
+/// Calls `visit(physical)` with the guest-physical address of each page-table entry that the walk reads.
+/// Returns the guest-physical address, or nothing if the page is not mapped.
 template <class Visit>
 std::optional<std::uint64_t> walk_page_tables(GuestRam& ram, std::uint64_t table, std::uint64_t address,
                                               Visit&& visit) {
@@ -40,7 +40,8 @@ std::optional<std::uint64_t> walk_page_tables(GuestRam& ram, std::uint64_t table
     return std::nullopt;
 }
 
-/// The value at a virtual address, which must not cross a page. Nothing if the address is not mapped to RAM.
+/// Reads a value at a virtual address; it must not cross a page. Returns nothing if the address is not
+/// mapped, or not to RAM. `table`: see walk_page_tables.
 template <class T>
 std::optional<T> read_virtual(GuestRam& ram, std::uint64_t table, std::uint64_t address) {
     const auto physical = walk_page_tables(ram, table, address, [](std::uint64_t) {});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The page of the guest's memory in which the load generator reads the phase of the run
-// (docs/reference/interfaces/markers.md).
+// The phase page: a page of the guest's memory in which the plugin writes the phase of the run (warm-up,
+// measured region, done), and the load generator reads it (docs/reference/interfaces/markers.md).
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -13,7 +13,8 @@ namespace s80::plugin {
 
 class PhasePage {
 public:
-    /// Accepts the page at this guest-physical address, which the guest offers by a store to its second word.
+    /// The load generator offers the page at this guest-physical address. Takes it, or throws model::Error if
+    /// the page does not begin as a phase page.
     void accept(GuestRam& ram, std::uint64_t physical) {
         words_ = reinterpret_cast<std::uint64_t*>(ram.host(physical));
         if (words_ == nullptr || std::memcmp(words_, "S80PAGE0", 8) != 0) {
@@ -23,7 +24,8 @@ public:
         std::memcpy(words_, "S80PAGE1", 8);
         physical_ = physical;
     }
-    /// Uses the page at this guest-physical address, which a checkpoint contained.
+    /// In a restored guest: uses the page at this guest-physical address, which the load generator offered
+    /// before the checkpoint.
     void restore(GuestRam& ram, std::uint64_t physical) {
         words_ = reinterpret_cast<std::uint64_t*>(ram.host(physical));
         if (words_ == nullptr || std::memcmp(words_, "S80PAGE1", 8) != 0) {

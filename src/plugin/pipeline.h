@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Runs the timing merger and the model on a thread of their own. The recording side always gets the simulated
-// time of the epoch two before the last one that it handed over. So results do not depend on how the host
-// schedules the threads.
+// Runs the timing merger and the model on a thread of their own, behind the thread that records. Results must
+// not depend on how the host schedules the two threads. Therefore the recording side always gets the results
+// of the epoch that is two before the last one handed over, and waits for them if necessary.
 #pragma once
 #include <condition_variable>
 #include <cstdint>
@@ -31,7 +31,7 @@ public:
     std::unique_ptr<model::Epoch> take() override;
     void submit(std::unique_ptr<model::Epoch> epoch) override;
     const Known& known() override;
-    /// Waits until all epochs have been played.
+    /// Waits until all epochs that were handed over have been played.
     void drain();
 
 private:
@@ -50,8 +50,8 @@ private:
     std::vector<std::unique_ptr<model::Epoch>> free_;
     std::uint64_t handed_ = 0;
     std::uint64_t done_ = 0;
-    std::deque<Known> known_;  ///< results of the last epochs that were played; the newest is last
-    Known current_;            ///< the last result of known()
+    std::deque<Known> known_;  ///< results of the last epochs that were played, the newest last
+    Known current_;            ///< storage of the result that known() returned last
     bool stop_ = false;
     std::thread thread_;
 };

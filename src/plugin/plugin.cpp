@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Entry point of the plugin: checks QEMU and the machine, and registers the callbacks.
+// Entry point of the plugin, which QEMU calls when it loads the plugin: checks QEMU and the machine, and
+// registers the callbacks.
 #include <cstring>
 #include <string>
 

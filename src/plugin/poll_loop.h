@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A loop of the guest that polls: it repeats itself until another processor stores to a line that it loads.
+// Recognises a polling loop: a loop whose iterations are all the same until another processor stores to a
+// line that the loop loads.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -12,26 +13,29 @@
 
 namespace s80::plugin {
 
-/// What a processor has executed, as far as the recorder counts it.
+/// Numbers that the recorder counts of a processor's execution.
 struct Executed {
     std::uint64_t instructions = 0;
     std::array<std::uint64_t, model::kKinds> accesses{};
     std::array<std::uint64_t, model::kInstructionClasses> classes{};
 };
 
-/// A loop repeats itself if it returns to a block with the same registers, has stored nothing, and has read
-/// few lines and no clock. Its next iterations can be counted without being executed.
+/// A possible polling loop of one processor. It is one if the processor returns to the loop's first block
+/// with the same registers, has stored nothing in between, has loaded at most four lines, and has read
+/// neither a clock nor a device. Further iterations have the same effect, so they can be counted without
+/// being executed.
 class PollLoop {
 public:
-    /// A block that may be the first one of a loop begins. `registers`: QEMU's state of the processor.
-    /// `executed`: up to now. `counted`: a number that changes when the counts start again from 0.
+    /// Begins the search: the block that begins may be the first one of a loop. `registers`: QEMU's state of
+    /// the processor. `executed`: up to now. `counted`: ContextCounts::since, which changes when the counts
+    /// start again from 0.
     void begin(const void* registers, const Executed& executed, std::uint64_t counted) {
         many_lines_ = 0;
         open_ = true;
         move(registers, executed, counted);
     }
-    /// Takes this block for the first one instead. Keeps the lines that were loaded since begin(): the loop
-    /// may load them.
+    /// The block that begins is taken for the loop's first block instead. Keeps the lines that were loaded
+    /// since begin(), because the loop may load them again.
     void move(const void* registers, const Executed& executed, std::uint64_t counted) {
         std::memcpy(registers_.data(), registers, registers_.size());
         begun_ = executed;
@@ -47,19 +51,20 @@ public:
             lines_[many_lines_++] = line;
         }
     }
-    /// Whether the loop has loaded the line.
+    /// Whether the processor has loaded the line since begin().
     bool loads(model::Line line) const {
         return std::find(lines_.begin(), lines_.begin() + many_lines_, line) != lines_.begin() + many_lines_;
     }
-    /// The code is not a loop that can be counted: something happened that will not repeat itself.
+    /// Gives up: something happened that will not be the same in each iteration, for example a store.
     void discard() { open_ = false; }
     bool open() const { return open_; }
-    /// Whether the processor is at the first block again, with the same registers.
+    /// Whether the processor has returned to the loop's first block with the same registers. Parameters: as
+    /// of begin(), with the processor's count of instructions.
     bool returned(const void* registers, std::uint64_t instructions, std::uint64_t counted) const {
         return open_ && many_lines_ != 0 && counted == counted_ && instructions != begun_.instructions &&
                std::memcmp(registers_.data(), registers, registers_.size()) == 0;
     }
-    /// What the iteration that ends now has executed.
+    /// What one iteration of the loop has executed, if it ends now. `executed`: up to now.
     Executed iteration(const Executed& executed) const {
         Executed one;
         one.instructions = executed.instructions - begun_.instructions;
@@ -73,8 +78,8 @@ public:
     }
 
 private:
-    /// The general registers, the program counter and the flags are at the beginning of the state
-    /// (QEMU 10.0).
+    /// The general registers, the program counter and the flags are in the first 176 bytes of QEMU's state of
+    /// a processor (QEMU 10.0).
     static constexpr std::size_t kRegisters = 176;
 
     std::array<std::uint8_t, kRegisters> registers_{};

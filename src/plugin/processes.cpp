@@ -8,7 +8,7 @@ namespace s80::plugin {
 
 namespace {
 
-/// The position in the streams of an event that happens now.
+/// The place in the streams of something that happens now on `vcpu`.
 Mappings::Place here(const Vcpu& vcpu, std::uint64_t epoch) {
     Mappings::Place place{epoch, std::nullopt, 0};
     if (vcpu.bound()) {
@@ -39,7 +39,8 @@ void Processes::finish() {
     }
 }
 
-/// Identifies the processor by its registers, because processes begin before the processors are bound.
+/// The registers identify the process. They do so even before the vCPUs are bound, when the first processes
+/// begin.
 void Processes::changes(Mappings::Hook hook, Vcpu& vcpu, std::uint64_t epoch) {
     const Mappings::Call call{read_register(Register::cr3) & ~kPageMask,
                               read_register(Register::gs_base),
@@ -49,7 +50,7 @@ void Processes::changes(Mappings::Hook hook, Vcpu& vcpu, std::uint64_t epoch) {
                               read_register(Register::rcx),
                               read_register(Register::fs_base)};
     if (hook == Mappings::Hook::comm) {
-        vcpu.attention |= kTask;  // its name may have changed
+        vcpu.attention |= kTask;  // the name of the task may have changed
     }
     mappings_->called(hook, call, here(vcpu, epoch));
 }

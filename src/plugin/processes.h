@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Records what the guest's processes map and allocate, by watching calls of functions of the kernel and of
-// allocators.
+// Records which memory the guest's processes map and allocate. The plugin watches calls of functions of the
+// kernel and of memory allocators.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,28 +17,30 @@
 
 namespace s80::plugin {
 
-/// Owns the records of mappings and allocations. The callbacks of QEMU call it where the kernel or a program
-/// enters a function that it watches. The function's arguments are in the registers. `vcpu` is that of the
-/// processor that runs, `epoch` the number of the epoch that is being recorded.
+/// Owns the records of mappings and allocations. The callbacks of QEMU call it at the first instruction of a
+/// watched function; the arguments of the function are then in the registers. `vcpu`: context of the
+/// processor that executes. `epoch`: number of the epoch that is being recorded.
 class Processes {
 public:
     /// `ram` must outlive this object.
     Processes(const Arguments& arguments, GuestRam& ram);
-    /// Observes `merger`, which must outlive this object: a record gets its simulated time, and is written,
-    /// when its epoch is played.
+    /// Observes `merger`, which must outlive this object. A record gets its simulated time, and is written,
+    /// when the timing merger plays its epoch.
     void observe(model::TimingMerger& merger, const model::Machine& machine);
 
-    /// Null if no mappings are recorded.
+    /// The record of mappings; null if mappings are not recorded.
     const Mappings* mappings() const { return mappings_.get(); }
     const Allocations& allocations() const { return allocations_; }
 
-    /// The kernel calls a function that reports an event of a process.
+    /// The kernel calls a function that reports an event of a process, for example a new mapping
+    /// (Mappings::Hook).
     void changes(Mappings::Hook hook, Vcpu& vcpu, std::uint64_t epoch);
-    /// A program calls a function of its allocator, and the function returns. `running`: what `vcpu` runs.
+    /// A program calls a function of its allocator (begins), and the function returns (ends). `size`: which
+    /// argument is the size. `running`: what `vcpu` runs.
     void allocation_begins(Allocations::Size size);
     void allocation_ends(const Vcpu& vcpu, const Running& running, std::uint64_t epoch);
 
-    /// All epochs have been played: completes the files.
+    /// Call it after all epochs have been played: completes the file.
     void finish();
 
 private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The measured regions of a program. The program marks them, or the plugin's arguments name functions.
+// The measured regions of a program in the guest. The program marks their beginnings and ends with marker
+// instructions, or the plugin's arguments name functions whose calls mark them.
 #pragma once
 
 #include "plugin/arguments.h"
@@ -7,22 +8,22 @@
 
 namespace s80::plugin {
 
-/// Decides which marks of programs count. A mark does not count if the region has already begun, or already
+/// Decides which of these marks count. A mark does not count if a region has already begun, or has already
 /// ended.
 class ProgramRegions {
 public:
     explicit ProgramRegions(const Arguments& arguments)
         : marks_of_all_(arguments.run == 0), markers_(arguments.markers != 0), runs_(marks_of_all_) {}
 
-    /// The program whose regions count begins or ends.
+    /// The program whose regions are to be measured begins or ends (markers RUN_BEGIN and RUN_END).
     void run_begins() { runs_ = true; }
     void run_ends() { runs_ = marks_of_all_; }
-    /// A region begins or ends where a program executes a marker, or enters a function. Returns whether the
-    /// mark counts.
+    /// A program marks the beginning or end of a region. `by_marker`: by a marker instruction, not by a call
+    /// of a function. Returns whether the mark counts.
     bool program_marks(model::Mark mark, bool by_marker) {
         return runs_ && (!by_marker || markers_) && changes(mark);
     }
-    /// A region begins or ends. Returns whether it had not begun or ended before.
+    /// A region begins or ends for any reason. Returns false if it had already begun or ended.
     bool changes(model::Mark mark) {
         const bool begins = mark == model::Mark::measure_begin;
         const bool changed = begins != inside_;
@@ -31,10 +32,11 @@ public:
     }
 
 private:
-    const bool marks_of_all_;  ///< the regions of all programs count
-    const bool markers_;       ///< a program's own markers count
-    bool runs_;                ///< whether the program whose regions count is running
-    bool inside_ = false;      ///< whether a region has begun and not ended
+    /// The regions of all programs count, not only between run_begins() and run_ends().
+    const bool marks_of_all_;
+    const bool markers_;   ///< marks by marker instructions count
+    bool runs_;            ///< regions count now
+    bool inside_ = false;  ///< a region has begun and has not ended
 };
 
 }  // namespace s80::plugin

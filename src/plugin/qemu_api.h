@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The part of QEMU's TCG plugin interface (version 4: QEMU 9.2 and later) that this plugin uses. No Debian
-// package contains a header for it. The plugin checks the version when it is loaded.
+// Declares the part of QEMU's TCG plugin interface that this plugin uses (version 4 of the interface: QEMU
+// 9.2 and later). The declarations are here because no Debian package has a header with them. QEMU and the
+// plugin compare the versions when the plugin is loaded.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -48,7 +49,8 @@ struct qemu_plugin_reg_descriptor {
     const char* feature;
 };
 
-// GLib's arrays, through which registers are listed and read; QEMU itself is linked with GLib.
+// Types of GLib, in which QEMU returns the list of registers and a register's value. QEMU is linked with
+// GLib.
 struct GArray {
     char* data;
     unsigned len;
@@ -96,6 +98,6 @@ int qemu_plugin_read_register(qemu_plugin_register*, GByteArray*);
 }  // extern "C"
 
 namespace s80::plugin {
-/// The value of a plugin's `qemu_plugin_version`.
+/// Version of the plugin interface, for `qemu_plugin_version`.
 inline constexpr int kApiVersion = 4;
 }  // namespace s80::plugin

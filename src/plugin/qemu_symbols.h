@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// QEMU's own functions and variables, which the plugin interface does not offer. A QEMU built with loadable
-// modules, like Debian's, exports them. Their layout is that of QEMU 10.0; each class that uses a layout
-// verifies it first.
+// Finds functions and variables inside QEMU that the plugin interface does not offer. A QEMU with loadable
+// modules, like Debian's, exports them. Layouts of structures are those of QEMU 10.0; each class that relies
+// on a layout verifies it first.
 #pragma once
 #include <dlfcn.h>
 
@@ -15,8 +15,8 @@ inline model::Error unknown_qemu() {
         "on simulated time: use QEMU 10.0 of Debian 13 or of Debian 12's backports");
 }
 
-/// Address of a function or variable of QEMU; of a thread-local variable: the one of this thread. Throws
-/// Error if QEMU does not export the symbol.
+/// Address of a function or variable of QEMU. Of a thread-local variable: the address of the calling thread's
+/// variable. Throws Error if QEMU does not export the symbol.
 template <class T>
 T find_symbol(const char* name) {
     void* const address = dlsym(RTLD_DEFAULT, name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A file of records: 8 bytes that name the format, the records, a JSON text that explains them, and the
-// length of the text in 8 bytes.
+// Writes a file of binary records: 8 bytes that name the format, the records, a JSON text that explains the
+// records, and the length of this text in 8 bytes.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -22,7 +22,7 @@ public:
             fail();
         }
     }
-    /// Completes the file and gives it its name. Throws model::Error.
+    /// Adds the JSON text and completes the file, which gets its final name. Throws model::Error.
     void finish(const std::string& json);
 
 private:
@@ -31,7 +31,8 @@ private:
     std::string what_;
 };
 
-/// The keys `line_bytes`, `cores` and `labels` of the JSON text about requests, without braces.
+/// The keys `line_bytes`, `cores` and `labels` of the JSON text in files of misses, without braces around
+/// them.
 std::string request_labels(const model::Machine& machine);
 
 }  // namespace s80::plugin

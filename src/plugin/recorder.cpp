@@ -56,11 +56,13 @@ void Recorder::start_model() {
     epochs_->bound_slices(arguments_.slice);
     MissNotes* const taken = notes() ? &*misses_ : nullptr;
     memory_.emplace(machine_, ram_, vcpus_.vcpus(), *epochs_, taken);
-    // With bounded time slices, the guest executes in the reference order: then no poll is skipped.
+    // With bounded time slices (for tests), the guest executes in the reference order, in which all polls are
+    // executed.
     accesses_.emplace(machine_, ram_, page_, *epochs_, *memory_, taken, arguments_.slice == 0);
 }
 
-/// Adds the observers in the order in which they see an event.
+/// Adds the observers to the timing merger; it calls them in this order. `lines`: number of lines of the
+/// guest's memory.
 void Recorder::start_playing(std::uint64_t lines) {
     Playing& to = *playing_;
     to.snapshots = std::make_unique<model::SnapshotWriter>(arguments_.out + "/snapshots.jsonl", to.hierarchy,

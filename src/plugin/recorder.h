@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The recording side: turns QEMU's callbacks into events of the processors' streams.
+// The recording side: turns QEMU's callbacks into the streams of events that the timing merger plays.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -32,13 +32,14 @@
 
 namespace s80::plugin {
 
-/// Creates and joins the parts of the recording side, and of the playing side behind it. Each part says in
-/// its header what it owns, and who calls it. The callbacks of QEMU call the parts themselves where one part
-/// is enough, and this class where an event concerns several. All callbacks run on the thread of the vCPUs.
+/// Creates and connects all parts of the recording side, and of the playing side behind it (timing merger and
+/// model). The header of each part says what it owns and who calls it. A callback of QEMU calls a part
+/// directly if no other part is concerned, and otherwise this class. All callbacks run on the one thread that
+/// executes the vCPUs.
 ///
-/// The guest's RAM is mapped only after the plugin is loaded. So the playing side, and the parts that need
-/// it, begin with the first block (enter()). Before that, QEMU calls what the translation of blocks needs:
-/// ram(), contexts().kernel(), processes() and the questions about arguments.
+/// QEMU maps the guest's RAM only after it has loaded the plugin. So the playing side, and the parts that
+/// need it, exist from the first executed block on (enter()). Blocks are translated earlier; until then, only
+/// these functions may be called: ram(), contexts().kernel(), processes(), and those about arguments.
 class Recorder {
 public:
     Recorder(const Arguments& arguments, const model::Machine& machine, const model::Protocol& protocol);
@@ -50,7 +51,7 @@ public:
     Processes& processes() { return processes_; }
     Accesses& accesses() { return *accesses_; }
 
-    // --- questions about the arguments ---
+    // --- what the arguments ask for ---
     unsigned line_shift() const { return machine_.line_shift(); }
     /// Whether memcpy in a kernel module counts as the access of a device.
     bool dma() const { return arguments_.dma != 0; }
@@ -59,57 +60,62 @@ public:
     /// Whether a profile is written.
     bool profiles() const { return !arguments_.profile.empty(); }
 
-    // --- callbacks; the vcpu is that of the processor that runs ---
-    /// A time slice of this vCPU begins. Returns false if it must end before its first block.
+    // --- callbacks; `vcpu` is the context of the processor that executes ---
+    /// QEMU begins a time slice of this vCPU. `vcpu_state`: QEMU's state of the vCPU. Returns false if the
+    /// time slice must end before its first block.
     bool enter(void* vcpu_state);
     void halted(Vcpu& vcpu);      ///< called before HLT
     void paused(Vcpu& vcpu);      ///< called before PAUSE, at which QEMU ends the time slice
-    void clock_read(Vcpu& vcpu);  ///< called before the instruction
-    /// The kernel calls a function that reports an event of a process.
+    void clock_read(Vcpu& vcpu);  ///< called before an instruction that reads the time-stamp counter
+    /// The kernel calls a function that reports an event of a process: see Processes::changes.
     void process_changes(Mappings::Hook hook) { processes_.changes(hook, *running_vcpu, epochs_->number()); }
-    /// A function of a program's allocator returns.
+    /// A function of a program's allocator returns: see Processes::allocation_ends.
     void allocation_ends() {
         const Vcpu& vcpu = *running_vcpu;
         processes_.allocation_ends(vcpu, contexts_.running(vcpu.processor), epochs_->number());
     }
-    /// A sample of the profile is due.
+    /// The running block has reached the instruction at which the profile takes a sample.
     void sample(Vcpu& vcpu) { misses_->sample(vcpu, epochs_->measuring()); }
-    /// The block after a sampled conditional branch begins.
+    /// `block` is the first block after a sampled conditional branch.
     void branch_went(Vcpu& vcpu, const Block& block) {
         misses_->branch_went(vcpu, block, epochs_->measuring());
     }
 
-    // --- markers ---
+    // --- called when the guest executes a marker ---
     void bind(void* vcpu_state, unsigned processor);
     void load_begin();
-    /// See ProgramRegions.
+    /// A program marks the beginning or end of a measured region: see ProgramRegions::program_marks.
     void program_marks(model::Mark mark, bool by_marker);
-    /// The program whose regions count begins or ends. `region`: a measured region begins or ends with it.
+    /// The program whose regions are to be measured begins or ends. `region`: a measured region begins or
+    /// ends with it.
     void run_begins(bool region);
     void run_ends(bool region);
     void transaction_end(std::uint64_t type, std::uint64_t client, bool failed) {
         epochs_->transaction_end(type, client, failed);
     }
 
-    /// When QEMU exits: plays the recorded epochs and saves the model.
+    /// Called when QEMU exits: plays the remaining epochs, saves the model's state, and completes all files.
     void finish();
 
-    /// Ends the time slice before the block that begins: jumps back into QEMU. `instructions`: of that block.
-    /// `return_address`: where its callback returns to. See SliceEnd::leave.
+    /// Ends the time slice before the block that begins, by a jump back into QEMU. `instructions`: number of
+    /// instructions of this block. `return_address`: where the block's callback would return to. See
+    /// SliceEnd::leave.
     [[noreturn]] void leave(std::uint64_t instructions, std::uintptr_t return_address) {
         qemu_->slice_end.leave(instructions, return_address);
     }
-    /// Called while QEMU translates the first block, on the thread that runs all processors.
+    /// Finds and verifies the parts of QEMU. Called while QEMU translates the first block, on the thread that
+    /// executes the vCPUs.
     void find_qemu();
 
 private:
-    /// The parts of QEMU that the plugin reads and changes. Throws Error if this QEMU is not known.
+    /// The parts of QEMU beyond the plugin interface that the plugin reads and changes. The constructor
+    /// throws Error if this QEMU is not known.
     struct Qemu {
         SliceEnd slice_end;
         QemuRound round;
         QemuTime time;
     };
-    /// The playing side. The members are in the order of construction.
+    /// The playing side. Each member uses the members before it.
     struct Playing {
         Playing(const model::Machine& machine, const model::Protocol& protocol, std::uint64_t lines)
             : hierarchy(machine, protocol, lines), merger(hierarchy) {}
@@ -122,7 +128,7 @@ private:
 
     void start_model();
     void start_playing(std::uint64_t lines);
-    /// Returns the state for `Epochs`.
+    /// Restores the plugin's part of a checkpoint. Returns the state for `Epochs`.
     Epochs::State restore(const model::Extra& extra);
     void restore_totals(EpochWriter::Totals& totals) const;
     model::Extra extra() const;
@@ -139,7 +145,7 @@ private:
     Contexts contexts_;
     Processes processes_;
     std::optional<Qemu> qemu_;
-    // These exist from the first block on:
+    // These parts exist from the first executed block on:
     std::optional<Playing> playing_;
     std::optional<MissNotes> misses_;
     std::optional<Epochs> epochs_;
@@ -148,8 +154,8 @@ private:
     bool finished_ = false;
 };
 
-/// The only recorder of the process. It is never destroyed: QEMU calls the plugin's exit callback after the
-/// destructors of static objects.
+/// The only recorder of the process. It is never destroyed, because QEMU calls the plugin's exit callback
+/// after it has destroyed static objects.
 extern Recorder* the_recorder;
 inline Recorder& recorder() {
     return *the_recorder;

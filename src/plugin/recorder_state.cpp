@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// State that the recorder needs when its guest is restored.
+// The recorder's part of a checkpoint: writes the state of the plugin as 64-bit words, and restores it.
 #include <algorithm>
 
 #include "plugin/recorder.h"
@@ -54,7 +54,7 @@ Epochs::State Recorder::restore(const model::Extra& extra) {
     return state;
 }
 
-/// Restores the totals that the model's statistics contain.
+/// Restores the totals that are in the model's statistics, and therefore not in the words above.
 void Recorder::restore_totals(EpochWriter::Totals& totals) const {
     const model::Statistics& stats = playing_->hierarchy.stats();
     totals.instructions = stats.sum(model::Stat::instructions);
