@@ -9,7 +9,7 @@ namespace s80::plugin {
 
 namespace {
 
-// Offset in `CPUState`, QEMU 10.0.
+// Offset of the field `stopped` in QEMU's structure CPUState, QEMU 10.0.
 constexpr std::size_t kStopped = 0xc3;
 
 }  // namespace

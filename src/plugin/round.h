@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The round in which QEMU runs the processors, one time slice each.
+// The round in which QEMU executes the guest's processors, one time slice each.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -9,25 +9,27 @@
 
 namespace s80::plugin {
 
-/// The order in which QEMU runs the processors. A processor that the plugin would skip is left out of it,
-/// because skipping costs the host about as much time as a hundred instructions.
+/// Removes processors from this round, and adds them again. If the plugin has nothing to execute on a
+/// processor, it leaves the processor out: to let QEMU begin a time slice and end it at once would cost the
+/// host about as much time as a hundred instructions.
 class Round {
 public:
     virtual ~Round() = default;
-    /// From now on QEMU does not run this processor, which is the running one, until take_in().
+    /// From now on QEMU does not execute this processor, until take_in(). It must be the running processor.
     virtual void leave_out(unsigned processor) = 0;
+    /// QEMU executes the processor again, which leave_out() has removed.
     virtual void take_in(unsigned processor) = 0;
 };
 
-/// Sets the field `stopped` of a processor, as QEMU does when the machine is paused: QEMU does not run such a
-/// processor. Checkpoints do not contain this field. QEMU clears the field when the machine is paused and
-/// resumed.
+/// Does so by QEMU's field `stopped` of a processor, which QEMU itself sets when the machine is paused. QEMU
+/// does not execute a processor with this field set. Checkpoints do not contain the field, and QEMU clears it
+/// when the paused machine continues.
 class QemuRound final : public Round {
 public:
     /// Throws Error if this QEMU does not export the needed symbols.
     QemuRound();
-    /// Verifies by QEMU's own function that the field is where it is expected. Call it while QEMU translates
-    /// a block. Throws Error if this QEMU is not known.
+    /// Verifies with QEMU's own function that the field is where this class expects it. Call it while QEMU
+    /// translates a block, so that there is a running processor. Throws Error if this QEMU is not known.
     void verify() const;
 
     void leave_out(unsigned processor) override;
@@ -37,8 +39,10 @@ private:
     volatile std::uint8_t* stopped() const;
 
     bool (*is_stopped_)(void* cpu);
-    std::uint8_t* const* current_;  ///< QEMU's thread-local pointer to the running processor
-    std::array<volatile std::uint8_t*, model::kMaxCores> left_out_{};  ///< their `stopped` fields
+    /// Address of QEMU's thread-local pointer to the running processor (CPUState).
+    std::uint8_t* const* current_;
+    /// Addresses of the `stopped` fields of the processors that were left out, by processor.
+    std::array<volatile std::uint8_t*, model::kMaxCores> left_out_{};
 };
 
 }  // namespace s80::plugin

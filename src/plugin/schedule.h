@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The schedule of snapshots and phases, in instructions since the load began.
+// When snapshots are due and phases begin, in instructions of all processors since the load began.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -12,21 +12,22 @@ enum class Phase : std::uint64_t { warm_up, measured, done };
 
 class Schedule {
 public:
-    /// interval: instructions of a sampling interval. growth: if not 0, an interval also has at least
-    /// 1/growth of the instructions before it, so that the number of snapshots stays small however long a run
-    /// is.
+    /// `skip`: instructions before the measured region. `measure`: instructions in it; 0: no region.
+    /// `interval`: instructions of a sampling interval. `growth`: if it is not 0, an interval has at least
+    /// 1/growth of the instructions before it, so that a long run has few snapshots.
     Schedule(std::uint64_t skip, std::uint64_t measure, std::uint64_t interval, std::uint64_t growth = 0)
         : skip_(skip), measure_(measure), interval_(interval), growth_(growth) {}
 
-    /// The load began (or the warm checkpoint was restored) at this total number of instructions.
+    /// The load begins, or a warm checkpoint has been restored. `total`: instructions that all processors
+    /// have executed so far.
     void begin(std::uint64_t total) {
         origin_ = total;
         began_ = true;
         last_ = total;
         set_next();
     }
-    /// A program's region begins at this total number of instructions. Without a load and a region of the
-    /// schedule, the sampling intervals are those of the program's region.
+    /// A program's own measured region begins. If this run has neither a load nor a region of the schedule,
+    /// sampling intervals begin here. `total`: as of begin().
     void begin_region(std::uint64_t total) {
         if (!began_ && measure_ == 0) {
             begin(total);
@@ -37,7 +38,8 @@ public:
     Phase phase() const { return phase_; }
     std::uint64_t index() const { return index_; }
 
-    /// The snapshot that is due at this total. Advances the schedule if there is one.
+    /// Which snapshot is due at this total; Mark::none: none. If one is due, also moves the schedule on to
+    /// the next.
     model::Mark due(std::uint64_t total) {
         if (!began_ || total < next_) {
             return model::Mark::none;
@@ -71,7 +73,8 @@ private:
             next_ = next_ < origin_ + skip_ ? next_ : origin_ + skip_;
         } else if (phase_ == Phase::measured) {
             const std::uint64_t end = measure_began_ + measure_;
-            // A last interval of a few instructions would say nothing: it joins the one before.
+            // A last interval that is shorter than half an interval would say little: the interval before is
+            // extended to the region's end.
             next_ = next_ + interval_ / 2 < end ? next_ : end;
         }
     }

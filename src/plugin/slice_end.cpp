@@ -15,10 +15,10 @@ SliceEnd::SliceEnd()
       restore_(find_symbol<bool (*)(void*, std::uintptr_t)>("cpu_restore_state")),
       current_(find_symbol<void* const*>("current_cpu")) {}
 
-/// Checks once, against QEMU's own function, that this class restores the processor's state correctly. QEMU's
-/// function works in the middle of any block, but it searches a tree of all blocks, which doubles the time
-/// that the end of a slice takes. Before the first instruction of a block, only the count of instructions
-/// needs to be restored.
+/// Checks once that this class restores the processor's state as QEMU's own function does. QEMU's function
+/// works in the middle of any block; but it searches a tree of all blocks, which doubles the time that the
+/// end of a time slice takes. Before the first instruction of a block, only the count of instructions must be
+/// restored.
 void SliceEnd::verify(std::uint64_t instructions, std::uintptr_t return_address) {
     // Registers, program counter and flags are at the beginning of the state.
     std::array<std::uint8_t, 256> before{};

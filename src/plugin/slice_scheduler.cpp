@@ -11,25 +11,25 @@ using model::TimingMerger;
 
 namespace {
 
-/// A time slice in which a processor keeps a disputed line ends after so many instructions, so that another
-/// one can take the line.
+/// Instructions after which a processor that keeps a disputed line (one that was transferred in this epoch or
+/// the last) ends its time slice, so that another processor can take the line.
 constexpr std::uint64_t kKeepsLine = 1'000;
-/// A processor contends until it has executed so many instructions without a conflict, and so long after a
-/// timer woke it: more than the kernel needs for a system call that puts a thread to sleep or wakes it, or
-/// for a timer interrupt.
+/// A processor contends until it has executed this number of instructions after its last conflict, or after a
+/// timer woke it. The number is larger than the kernel needs for a timer interrupt, or for a system call that
+/// puts a thread to sleep or wakes it.
 constexpr std::uint64_t kContends = 4'000;
-/// A processor contends for at least an epoch after the epoch of a conflict of user code, and for at least so
-/// many cycles: a program may work for long between two locks.
+/// After a conflict of user code, a processor contends until the end of the next epoch, and for at least this
+/// number of cycles in whole epochs: a program may work for long between two locks.
 constexpr unsigned kUserContends = 20'000;
-/// A processor that reads a line to which another one stores may poll it. The accesses after so many
-/// instructions are recorded again.
+/// A processor that reads a line to which another one stores may poll it. Its filter interval therefore ends
+/// after this number of instructions, so that the next read is recorded.
 constexpr std::uint64_t kPolls = 200;
-/// Cycles by which a contender may get ahead of the next one in blocks that may access a disputed line:
-/// hardly at all. In other blocks it may get ahead by a quantum, as in the timing merger, because time slices
-/// would otherwise be very short.
+/// Cycles by which a contender may get ahead of the next contender, if its block may access a disputed line:
+/// the order then matters. Before other blocks it may get ahead by a quantum, as in the timing merger;
+/// otherwise time slices would be very short.
 constexpr std::int64_t kAhead = 1;
-/// The same in such blocks of the kernel: far fewer cycles than the transfer of a line takes. With 1 cycle, a
-/// mail server would need a third more time slices.
+/// The same for such blocks of the kernel. Far fewer cycles than the transfer of a line takes. With 1 cycle,
+/// a mail server would need a third more time slices.
 constexpr std::int64_t kKernelAhead = 16;
 constexpr std::int64_t kNoTime = std::numeric_limits<std::int64_t>::max();
 
@@ -71,7 +71,7 @@ bool SliceScheduler::begin(Vcpu& next) {
     Slice& slice = next.slice;
     if (next.polls.parked) {
         next.polls.parked = false;
-        slice.paused = true;  // it waits for a store
+        slice.paused = true;  // a parked processor waits for a store
     }
     running_ = &next;
     slice_began_ = next.instructions;
@@ -85,7 +85,7 @@ bool SliceScheduler::begin(Vcpu& next) {
     return true;
 }
 
-/// Sets the end of the time slice that begins now: a bit after `until`, the time of the next contender.
+/// Sets where the time slice that begins must end: soon after `until`, the time of the next contender.
 void SliceScheduler::set_end(Vcpu& next, std::int64_t until) const {
     const auto passes = [&next, until](std::int64_t cycles) {
         return std::max(next.share.reaches(until + cycles * TimingMerger::kUnit), next.instructions + 1);
@@ -119,17 +119,18 @@ bool SliceScheduler::used_up() const {
 
 // --- contention ---
 
-/// While a processor polls until a time (it reads the clock in the loop), all processors contend. Its polls
-/// are executed, not counted, and must see exactly the stores of other processors up to that time.
+/// Whether all processors count as contenders. They do while a processor polls until a time, that is, reads
+/// the clock in its loop. Such polls are executed, and must see exactly the stores that other processors have
+/// made up to that time.
 bool SliceScheduler::all_contend() const {
     return longest_slice_ != 0 || std::any_of(vcpus_.begin(), vcpus_.end(), [](const auto& vcpu) {
                return vcpu->watches_clock() && vcpu->has_left();
            });
 }
 
-/// Returns the time until which `next` may execute. Of the processors that contend for lines, the one with
-/// the lowest time executes until it has passed the next one, so that conflicts happen in the order of
-/// simulated time. The same holds for a processor that polls. `all`: see all_contend.
+/// Returns the time up to which `next` may execute: that of the earliest other contender; kNoTime if there is
+/// none, or if `next` neither contends nor polls. So conflicts happen in the order of simulated time. `all`:
+/// all processors count as contenders (all_contend).
 std::int64_t SliceScheduler::executes_until(const Vcpu& next, bool all) const {
     std::int64_t first = kNoTime;
     if (all || next.slice.paused || next.contends()) {
@@ -167,7 +168,7 @@ void SliceScheduler::contend(Vcpu& vcpu, const Conflicts::Found& found) {
         }
         vcpu.end_before_next_block();
     } else if (found.disputed && vcpu.time() > slice_until_) {
-        vcpu.end_before_next_block();  // the next contender may take the line
+        vcpu.end_before_next_block();  // another contender may take the line now
     }
 }
 
@@ -197,7 +198,7 @@ void SliceScheduler::interrupt(Vcpu& vcpu, Vcpu& target) {
         return;
     }
     wake = {writer_.add_signal(vcpu), vcpu.time()};
-    vcpu.end_before_next_block();  // the other one executes from this time on
+    vcpu.end_before_next_block();  // `target` can now execute from this time on
 }
 
 void SliceScheduler::interrupt_all(Vcpu& vcpu) {
@@ -222,10 +223,10 @@ bool SliceScheduler::all_sleep() const {
     return sleeping_ == model::CoreSet::below(static_cast<unsigned>(vcpus_.size()));
 }
 
-/// An interrupt of another processor wakes the processor at the time at which it was sent; a timer or device
-/// wakes it at the beginning of the epoch. A processor does not wake before it fell asleep. After a timer
-/// woke it, it contends: timer interrupts of several processors are often simultaneous, and access the same
-/// lines of the kernel.
+/// A processor that another processor's interrupt wakes continues at the time at which the interrupt was
+/// sent. One that a timer or device wakes continues at the beginning of the epoch. Neither continues before
+/// the time at which it fell asleep. After a timer woke it, a processor contends, because timer interrupts of
+/// several processors are often simultaneous, and access the same lines of the kernel.
 void SliceScheduler::wake(Vcpu& vcpu) {
     Wake& wake = wakes_[vcpu.processor];
     sleeping_.remove(vcpu.processor);
@@ -249,8 +250,8 @@ void SliceScheduler::park(Vcpu& vcpu) {
     vcpu.polls.must_poll = false;
 }
 
-/// Counts further polls of a parked processor as executed, until it reaches this time or the end of its
-/// share.
+/// Counts iterations of a parked processor's loop as executed, until the processor has reached this time or
+/// the end of its share.
 void SliceScheduler::repeat_until(Vcpu& vcpu, std::int64_t time) {
     const std::uint64_t wanted = std::min(vcpu.share.reaches(time), vcpu.share.end());
     if (wanted > vcpu.instructions) {
@@ -259,13 +260,13 @@ void SliceScheduler::repeat_until(Vcpu& vcpu, std::int64_t time) {
     }
 }
 
-/// The parked processor executes its polls again, from this time on.
+/// The parked processor is to execute its polls again, from this time on.
 void SliceScheduler::resume(Vcpu& vcpu, std::int64_t time) {
     repeat_until(vcpu, time);
     vcpu.polls.parked = false;
     vcpu.polls.must_poll = false;
     vcpu.polls.loop.discard();
-    vcpu.slice.paused = true;  // it waits for a store
+    vcpu.slice.paused = true;  // the processor waits for a store
     vcpu.slice.contends_until = vcpu.instructions + kContends;
     if (left_out_.has(vcpu.processor)) {
         take_in(vcpu);
@@ -274,7 +275,8 @@ void SliceScheduler::resume(Vcpu& vcpu, std::int64_t time) {
 
 void SliceScheduler::repeat_to_end() {
     std::int64_t end = -1;
-    std::int64_t behind = kNoTime;  // the earliest processor with instructions left may still store
+    // Time of the earliest processor with instructions left, which may still store.
+    std::int64_t behind = kNoTime;
     for (const auto& vcpu : vcpus_) {
         if (vcpu->awake() && !vcpu->polls.parked) {
             const std::int64_t time = vcpu->time();
@@ -286,7 +288,8 @@ void SliceScheduler::repeat_to_end() {
     for (const auto& vcpu : vcpus_) {
         if (vcpu->polls.parked) {
             repeat_until(*vcpu, end < 0 ? kNoTime : end);
-            // Because devices store without a callback, and interrupts may be due.
+            // One poll must be executed in each epoch, because devices store without a callback, and
+            // interrupts may be due.
             vcpu->polls.must_poll = true;
         }
     }
@@ -316,7 +319,7 @@ void SliceScheduler::take_in_all() {
     stays_ = nullptr;
 }
 
-/// A time slice has ended, so another contender may be the earliest one now.
+/// A time slice has ended, so another contender may be the earliest now.
 void SliceScheduler::take_in_next_contender() {
     if (left_out_.empty()) {
         return;

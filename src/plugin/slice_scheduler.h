@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The scheduler of time slices: which processor executes, and until when (docs/background/clock.md).
+// Schedules time slices: which processor QEMU executes next, and until when (docs/background/clock.md).
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -15,38 +15,43 @@
 
 namespace s80::plugin {
 
-/// Owns the running time slice, the set of contending processors, the set of waiting ones (asleep, or parked
-/// in a polling loop), and QEMU's round. QEMU runs the processors in turn. This class has QEMU skip a
-/// processor that has used up its share or is ahead of another contender, and ends time slices early. Epochs
-/// calls it, and ends epochs where none has instructions left. Times are expected ones.
+/// QEMU offers the processors a time slice in turn. This class makes QEMU skip a processor that has used up
+/// its share of the epoch, or that is ahead in time of another contender (a processor that contends for
+/// lines), and it ends time slices early. It owns the running time slice, the set of contenders, the set of
+/// processors that wait (asleep, or parked in a polling loop), and the processors left out of QEMU's round.
+/// `Epochs` calls it, and ends an epoch when no processor has instructions left. Times are expected ones, in
+/// 1/256 cycle since the beginning of the epoch.
 class SliceScheduler {
 public:
-    /// `sleeping`: processors that sleep, in a restored guest. The references must outlive this object.
+    /// `sleeping`: the processors that sleep when the guest is restored from a checkpoint. The references
+    /// must outlive this object.
     SliceScheduler(const model::Machine& machine, const VcpuList& vcpus, Round& round, EpochWriter& writer,
                    ExpectedTime& time, model::CoreSet sleeping);
 
     // --- time slices ---
-    /// QEMU begins a time slice of `next`, which has instructions left. Returns false if another contender
-    /// comes first: then QEMU must skip `next`.
+    /// QEMU begins a time slice of `next`, which has instructions left. Returns false if QEMU must skip
+    /// `next`, because another contender is earlier in time.
     bool begin(Vcpu& next);
-    /// The running time slice ends, if there is one. QEMU may have ended it.
+    /// Ends the running time slice, if there is one. QEMU may have ended it already.
     void end();
-    /// Whether the running processor's time slice must end before this block, the one with `Vcpu::block_id`.
+    /// Whether the time slice of the running processor must end before the block that begins, which
+    /// Vcpu::block_id names.
     bool over(const Vcpu& vcpu) const {
         return vcpu.slice.over || vcpu.instructions >= vcpu.share.end() ||
                vcpu.instructions >= vcpu.slice.end || writer_.full() ||
                (vcpu.instructions >= vcpu.slice.contention_end && ahead(vcpu));
     }
+    /// The processor whose time slice runs; null: none.
     const Vcpu* running() const { return running_; }
-    /// Instructions of `vcpu`, which is the running processor, in its time slice.
+    /// Instructions that `vcpu`, the running processor, has executed in its time slice.
     std::uint64_t ran(const Vcpu& vcpu) const { return vcpu.instructions - slice_began_; }
-    /// Whether no processor that is awake has instructions left.
+    /// Whether no awake processor has instructions left in this epoch.
     bool used_up() const;
     /// See Epochs::bound_slices.
     void bound_slices(std::uint64_t instructions) { longest_slice_ = instructions; }
 
-    // --- contention ---
-    /// `vcpu` has recorded an access.
+    // --- contention: several processors access a line, and at least one stores to it ---
+    /// Call it for each access that `vcpu` records: notes what its polling loop loads, and whether it stores.
     static void note_access(Vcpu& vcpu, model::Line line, model::Kind kind) {
         if (kind == model::Kind::store) {
             vcpu.slice.stored = true;
@@ -57,48 +62,50 @@ public:
             vcpu.polls.loop.load(line);
         }
     }
-    /// The last access of `vcpu` was to a line for which processors contend. May end the time slice, so that
-    /// the processor stalls, or so that another one takes the line.
+    /// The last access of `vcpu` was to a line that processors contend for. Makes `vcpu` a contender if the
+    /// access conflicts, and may end its time slice, so that the processor stalls, or so that another one
+    /// takes the line.
     void contend(Vcpu& vcpu, const Conflicts::Found& found);
-    /// At this time another processor stores to a line that these processors have loaded.
+    /// At this time, a processor stores to a line that the processors `loaded` have loaded. Those of them
+    /// that are parked in a loop which polls this line execute again.
     void stored(model::CoreSet loaded, model::Line line, std::int64_t time);
 
-    // --- waiting ---
-    /// See Epochs. The caller ends the epoch if all_sleep().
+    // --- waiting processors: asleep, or parked in a polling loop ---
+    /// See Epochs::sleep. If all_sleep() is then true, the caller ends the epoch.
     void sleep(Vcpu& vcpu);
     bool all_sleep() const;
     model::CoreSet sleeping() const { return sleeping_; }
     void wake(Vcpu& vcpu);
     void interrupt(Vcpu& vcpu, Vcpu& target);
     void interrupt_all(Vcpu& vcpu);
-    /// Parks `vcpu`, which has just executed one iteration of a polling loop: further iterations are counted,
-    /// but not executed.
+    /// Parks `vcpu`, which has just executed one iteration of a polling loop: its further iterations are
+    /// counted as executed, but QEMU does not execute them.
     static void park(Vcpu& vcpu);
-    /// The epoch ends: counts the polls of processors that are still parked, up to the time that the others
+    /// The epoch ends. Counts the iterations of parked processors, up to the time that the other processors
     /// have reached.
     void repeat_to_end();
 
     // --- QEMU's round ---
-    /// Leaves `next`, which QEMU skips, out of QEMU's round. The first processor that is skipped stays in the
-    /// round: if QEMU then offers it again and again, QEMU cannot run any other processor
-    /// (skipped_too_often).
+    /// QEMU skips `next`: leaves it out of QEMU's round. One skipped processor must stay in the round,
+    /// because if QEMU offers no processor but this one again and again, the others wait for something that
+    /// is not HLT (skipped_too_often).
     void skip(const Vcpu& next);
-    /// Call it before a processor without instructions left is skipped. Returns whether so many were skipped
-    /// in a row that QEMU does not run the processors that have instructions left: they wait for something
-    /// else than HLT.
+    /// Call it before QEMU skips a processor that has no instructions left. Returns whether this has happened
+    /// so often in a row that the epoch must end: the processors with instructions left are not executed by
+    /// QEMU, because they wait for something that is not HLT.
     bool skipped_too_often() { return ++skipped_ > 2 * vcpus_.size(); }
-    /// Takes all processors into QEMU's round again.
+    /// Takes all processors into QEMU's round again, at the end of an epoch.
     void take_in_all();
-    /// Takes those processors into the round again that may execute now.
+    /// Takes those processors into QEMU's round again that may execute now.
     void take_in_next_contender();
 
     void begin_epoch();
 
 private:
-    /// The interrupt of this epoch that wakes a processor.
+    /// The interrupt of this epoch that will wake a sleeping processor.
     struct Wake {
-        std::int64_t signal = -1;  ///< its number; -1: none
-        std::int64_t time = 0;     ///< when it was sent
+        std::int64_t signal = -1;  ///< number of the interrupt in this epoch; -1: no interrupt
+        std::int64_t time = 0;     ///< when the interrupt was sent
     };
 
     bool ahead(const Vcpu& vcpu) const {
@@ -121,12 +128,13 @@ private:
     ContendedBlocks contended_blocks_;
     std::vector<Wake> wakes_;  ///< by processor
     model::CoreSet sleeping_;
-    Vcpu* running_ = nullptr;          ///< processor of the current time slice; null: none
-    std::uint64_t slice_began_ = 0;    ///< Vcpu::instructions of this processor at the beginning of the slice
-    std::int64_t slice_until_ = 0;     ///< see executes_until
-    unsigned skipped_ = 0;             ///< processors skipped since one ran
-    model::CoreSet left_out_;          ///< processors that are not in QEMU's round
-    const Vcpu* stays_ = nullptr;      ///< the processor that was skipped but not left out
+    Vcpu* running_ = nullptr;  ///< processor whose time slice runs; null: none
+    /// Vcpu::instructions of `running_` at the beginning of its time slice.
+    std::uint64_t slice_began_ = 0;
+    std::int64_t slice_until_ = 0;     ///< result of executes_until() for the running time slice
+    unsigned skipped_ = 0;             ///< number of time slices that were skipped since a processor executed
+    model::CoreSet left_out_;          ///< processors that are left out of QEMU's round
+    const Vcpu* stays_ = nullptr;      ///< the skipped processor that stays in QEMU's round; null: none
     std::uint64_t longest_slice_ = 0;  ///< see Epochs::bound_slices; 0: not bounded
 };
 

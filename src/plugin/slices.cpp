@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A separate plugin that only bounds QEMU's time slices. `s80lab bench` uses it to run the guest without the
-// model for comparison. Its arguments are instructions=N, and accesses=empty: then it also calls an empty
-// function for each access of memory. No plugin that sees each access can be faster.
+// A separate plugin, which only ends QEMU's time slices early. `s80lab bench` compares the guest with the
+// model to the guest with this plugin. Arguments: instructions=N is the length of a time slice. With
+// accesses=empty, the plugin also calls an empty function for each access; no plugin that sees each access
+// can be faster.
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
@@ -21,14 +22,14 @@ namespace s80::plugin {
 namespace {
 
 struct Bounds {
-    std::uint64_t instructions = 0;  ///< of a time slice
-    bool accesses = false;           ///< whether an empty function is called for each access
+    std::uint64_t instructions = 0;  ///< length of a time slice
+    bool accesses = false;           ///< call an empty function for each access
 };
 
 Bounds bounds;
-/// Found by the first block, on the thread that runs the processors.
+/// Set by the first block, because it must be made on the thread that executes the vCPUs.
 std::optional<SliceEnd> slice_end;
-std::uint64_t ran = 0;  ///< instructions of this time slice
+std::uint64_t ran = 0;  ///< instructions executed in this time slice
 const void* running = nullptr;
 
 void on_block(unsigned, void* instructions) {
@@ -41,7 +42,7 @@ void on_block(unsigned, void* instructions) {
     }
     const auto block = reinterpret_cast<std::uintptr_t>(instructions);
     if (ran >= bounds.instructions) {
-        ran = 0;  // QEMU may run the same processor again
+        ran = 0;  // QEMU may begin a time slice of the same processor
         slice_end->leave(block, reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
     }
     ran += block;

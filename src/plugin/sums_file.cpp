@@ -10,7 +10,7 @@ using model::MissSum;
 
 void SumsFile::write(const model::MissSums& sums, const Measured& measured, const model::Machine& machine,
                      const Whos& whos) {
-    std::size_t last = 0;  // one more than the highest `who` of a sum
+    std::size_t last = 0;  // number of entries of `whos` that the sums need: the highest `who` plus one
     std::uint64_t lines = 0;
     std::uint64_t pages = 0;
     std::uint64_t ranges = 0;

@@ -19,7 +19,7 @@ void Tasks::look(Running& running, std::uint64_t per_cpu, std::uint64_t table) {
             "with nokaslr, and are the symbols those of its image?");
     }
     if (*address == running.task.address) {
-        running.task = read(*address, table);  // its name may have changed
+        running.task = read(*address, table);  // the name of the task may have changed
         return;
     }
     const bool first = running.task.address == 0;
@@ -29,7 +29,7 @@ void Tasks::look(Running& running, std::uint64_t per_cpu, std::uint64_t table) {
     running.task = read(*address, table);
     running.frames.clear();
     if (first) {
-        return;  // its position in the kernel is not known
+        return;  // the processor's first task was already in the kernel; how it entered is not known
     }
     const auto it = left_.find(*address);
     if (it != left_.end() && it->second.pid == running.task.pid) {
@@ -67,11 +67,13 @@ Task Tasks::read(std::uint64_t address, std::uint64_t table) const {
     return task;
 }
 
-/// A task that slept when the guest was saved: the registers that it entered the kernel with lie at the top
-/// of its stack (struct pt_regs), with the number of the system call, or -1 for faults and interrupts.
+/// How a task entered the kernel that the plugin sees for the first time: it slept in the kernel when the
+/// guest was saved in a checkpoint. The kernel saves the user's registers at the top of the task's stack
+/// (struct pt_regs), with the number of the system call; the number is -1 for faults and interrupts.
 Frames Tasks::first_seen(const Task& task, std::uint64_t table) const {
     constexpr std::uint64_t kStackBytes = 16384;
-    constexpr std::uint64_t kNumberAt = 6 * 8;  // after it: orig_ax, ip, cs, flags, sp, ss
+    // Offset from the end of the stack to orig_ax, after which ip, cs, flags, sp and ss follow.
+    constexpr std::uint64_t kNumberAt = 6 * 8;
     constexpr std::uint64_t kCsAt = 4 * 8;
     constexpr std::uint64_t kUserCs = 0x33;
     constexpr std::uint64_t kMostCalls = 1024;

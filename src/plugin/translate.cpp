@@ -18,25 +18,26 @@ namespace {
 
 using model::Kind;
 
-/// Shared by the callbacks of every access; set once.
+/// Size of a line, for the callbacks of accesses; set when the first block is translated.
 unsigned line_shift = 0;
 std::uint64_t line_mask = 0;
 
-/// The blocks that do not fit into a word, and those that fit but for their addresses.
+/// Data of the blocks that do not fit into a word, and of those that fit but need an address. A deque does
+/// not move its elements, to which callbacks have pointers.
 std::deque<Block> large_blocks;
 std::deque<NamedBlock> named_blocks;
-/// The instructions that access memory, where a log of misses is written.
+/// The instructions that access memory, if misses are attributed or memcpy is watched.
 std::deque<Site> sites;
 
-/// The rest of on_access: it is called last, so that no register has to be kept.
+/// The rare part of on_access, which calls it last, so that on_access need not save registers.
 template <Kind kind>
 [[gnu::noinline]] void record_access(Vcpu& vcpu, qemu_plugin_meminfo_t info, std::uint64_t address,
                                      bool crosses) noexcept {
     guarded([&] { recorder().accesses().load_or_store(vcpu, info, address, kind, crosses); });
 }
 
-/// `size_less_one`: size of the access by its operands, less one. If the real access is smaller, only the
-/// check for a second line is in vain.
+/// Callback of an access. `size_less_one`: upper bound for the size of the access in bytes, minus one. If the
+/// access is smaller, the check whether it crosses a line may be in vain.
 template <Kind kind>
 void on_access(unsigned, qemu_plugin_meminfo_t info, std::uint64_t address, void* size_less_one) {
     Vcpu& vcpu = *running_vcpu;
@@ -50,8 +51,8 @@ void on_access(unsigned, qemu_plugin_meminfo_t info, std::uint64_t address, void
     record_access<kind>(vcpu, info, address, crosses);
 }
 
-/// Like on_access, if notes are taken. Most accesses are merged into the note of an event: those need not
-/// know their site, which is hardly ever in the host's cache.
+/// Callback of an access if misses are attributed. Most accesses are merged into the note of an earlier
+/// event; these do not read their Site, which is rarely in the host's cache.
 template <Kind kind>
 void on_noted_access(unsigned, qemu_plugin_meminfo_t info, std::uint64_t address, void* site) {
     Vcpu& vcpu = *running_vcpu;
@@ -67,7 +68,7 @@ void on_noted_access(unsigned, qemu_plugin_meminfo_t info, std::uint64_t address
     });
 }
 
-/// Like on_access, in memcpy: the copy may be an access of a device.
+/// Callback of an access in memcpy. The memcpy may count as a device's access.
 template <Kind kind>
 void on_copy_access(unsigned processor, qemu_plugin_meminfo_t info, std::uint64_t address, void* data) {
     if (running_vcpu->device.copies) {
@@ -132,8 +133,8 @@ void watch_accesses(qemu_plugin_insn* insn, void* data) {
     qemu_plugin_register_vcpu_mem_cb(insn, store, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W, data);
 }
 
-/// Adds the callbacks of accesses. `copies`: the instruction is one of memcpy, and the copy may be an access
-/// of a device.
+/// Adds the callbacks that this instruction needs. `copies`: it belongs to a memcpy, which may count as a
+/// device's access.
 void watch(qemu_plugin_insn* insn, const Decoded& d, bool copies) {
     const auto on = [insn](qemu_plugin_vcpu_udata_cb_t callback) {
         qemu_plugin_register_vcpu_insn_exec_cb(insn, callback, QEMU_PLUGIN_CB_NO_REGS, nullptr);
@@ -166,7 +167,7 @@ void watch(qemu_plugin_insn* insn, const Decoded& d, bool copies) {
     }
 }
 
-/// Adds the callbacks that find out which task runs, and how it entered the kernel.
+/// Adds the callbacks that find out which task the kernel runs, and how the task entered the kernel.
 void watch_kernel(qemu_plugin_insn* insn, const Decoded& d, const Kernel& kernel, const std::uint8_t* bytes,
                   std::size_t size) {
     const std::uint64_t address = qemu_plugin_insn_vaddr(insn);
@@ -185,6 +186,7 @@ void watch_kernel(qemu_plugin_insn* insn, const Decoded& d, const Kernel& kernel
 }
 
 /// Adds the callbacks that find out whether a kernel module, such as the disk's driver, called memcpy.
+/// `last`: the instruction is the last one of its block.
 void watch_copies(qemu_plugin_insn* insn, const Kernel& kernel, bool last) {
     const std::uint64_t address = qemu_plugin_insn_vaddr(insn);
     if (address == kernel.copy_begin) {
@@ -205,9 +207,11 @@ void watch_allocations(qemu_plugin_insn* insn, std::uint64_t physical) {
     }
 }
 
-/// Adds the lines of one instruction to the block's one or two runs of lines.
+/// Adds the lines of an instruction to the lines of its block. They form at most two runs of consecutive
+/// lines, one for each page.
 void add_lines(Block& block, std::uint64_t physical, std::size_t size) {
-    // Leaves out the bytes beyond the page: the next instruction names their line.
+    // Leaves out bytes of the instruction on a second page: they have another physical address. The next
+    // instruction adds their line.
     size = std::min<std::size_t>(size, kPageMask + 1 - (physical & kPageMask));
     const auto first = static_cast<model::Line>(physical >> line_shift);
     const auto last = static_cast<model::Line>((physical + size - 1) >> line_shift);
@@ -299,11 +303,11 @@ inline void fetch_lines(Vcpu& vcpu, model::Line first, unsigned count) {
     }
 }
 
-/// What happens with a block.
+/// What to do with a block: record it, execute it without recording, or leave it and end the time slice.
 enum class Next : std::uint8_t { record, run, leave };
 
-/// Counts the beginning of a block, after the checks that are pending (Attention). leave: the time slice must
-/// end before this block.
+/// Performs the pending checks (Attention, Vcpu::check_at) before a block, and counts its instructions. `id`:
+/// BlockWord::id. `entered`: kernel entry cause of its first instruction.
 Next begin_block(void* vcpu_state, std::uint64_t id, unsigned privilege, std::uint64_t instructions,
                  model::KernelEntry entered) noexcept {
     if (vcpu_state != running_state) [[unlikely]] {
@@ -366,12 +370,12 @@ inline void count_classes(Vcpu& vcpu, BlockWord word) {
     vcpu.counts.classes[static_cast<unsigned>(branch_unconditional)] += word.unconditional();
 }
 
-/// The lines of a packed block that lies in several.
+/// Records the fetches of a packed block with several lines.
 [[gnu::noinline]] void fetch_lines_of(Vcpu& vcpu, BlockWord word) {
     fetch_lines(vcpu, word.line(), 1 + word.extra_lines());
 }
 
-/// Whether a block asks for nothing but to be counted, as nearly all do.
+/// The common case: this block needs no check, and runs in the same context as the last one.
 [[gnu::always_inline]] inline bool only_counts(BlockWord word, const void* vcpu_state) {
     const Vcpu* const vcpu = running_vcpu;  // null before the first block
     return vcpu_state == running_state && word.packed() && vcpu->attention == 0 &&
@@ -379,7 +383,8 @@ inline void count_classes(Vcpu& vcpu, BlockWord word) {
            vcpu->instructions < vcpu->check_at;
 }
 
-/// Counts such a block. Each function that is called is called last, so that no register has to be kept.
+/// Counts a block of the common case. Each function that it calls is called last, so that no register must be
+/// saved.
 [[gnu::always_inline]] inline void count_block(Vcpu& vcpu, BlockWord word) {
     vcpu.block_id = word.id();
     vcpu.instructions += word.instructions();
@@ -394,7 +399,8 @@ inline void count_classes(Vcpu& vcpu, BlockWord word) {
     }
 }
 
-/// Any block; `address` of a packed one. Returns false if the time slice must end before it.
+/// Counts any block. `address`: virtual address, used if the block is packed. Returns false if the time slice
+/// must end before the block.
 bool block_executed(BlockWord word, std::uint64_t address, void* vcpu_state) {
     const bool packed = word.packed();
     const Next next = packed ? begin_block(vcpu_state, word.id(), word.privilege(), word.instructions(),
@@ -414,7 +420,7 @@ bool block_executed(BlockWord word, std::uint64_t address, void* vcpu_state) {
     return true;
 }
 
-/// A block that needs more than to be counted.
+/// Counts a block that is not the common case, or ends the time slice before it.
 [[gnu::noinline]] void record_block(BlockWord any, void* vcpu_state, std::uintptr_t return_address) {
     const BlockWord word = any.counts();
     const std::uint64_t address = any.named() ? any.named_block().address : 0;
@@ -437,7 +443,9 @@ void on_flush(qemu_plugin_id_t) {
 
 }  // namespace s80::plugin
 
-/// Every block that runs passes here, or below if it has an address; `vcpu_state` comes from vcpu_entry.S.
+/// Every block begins with a call of this function, or of the next one if the block has an address.
+/// `vcpu_state`: QEMU's state of the running vCPU, from vcpu_entry.S. `return_address`: where this callback
+/// returns to in the block.
 extern "C" __attribute__((visibility("hidden"))) void s80_block_executed(unsigned, void* data,
                                                                          void* vcpu_state,
                                                                          std::uintptr_t return_address) {

@@ -23,8 +23,9 @@ Vcpus::Vcpus(unsigned processors) : area_of_(processors, 0) {
     }
 }
 
-/// Identifies a vCPU of a restored guest by the kernel's per-CPU area, whose address is in GS in the kernel
-/// and in KernelGSBase in user mode.
+/// Returns the context of a vCPU; unbound_ if it is not bound. In a restored guest, the address of the
+/// kernel's per-CPU area identifies the processor: it is in GS in kernel mode, and in KernelGSBase in user
+/// mode.
 Vcpu* Vcpus::find(void* vcpu_state) {
     for (const auto& [state, vcpu] : by_state_) {
         if (state == vcpu_state) {
@@ -61,7 +62,7 @@ bool Vcpus::bind(void* vcpu_state, unsigned processor) {
     return areas_.size() == vcpus_.size();
 }
 
-/// Binds the processor: its instructions are recorded from here on.
+/// Binds the processor. Its instructions are recorded from the next block on.
 void Vcpus::restore(std::uint64_t area, unsigned processor) {
     areas_[area] = processor;
     area_of_[processor] = area;

@@ -10,7 +10,7 @@ namespace s80::plugin {
 
 namespace {
 
-// Offsets in `timers_state`, QEMU 10.0.
+// Offsets of fields in QEMU's variable `timers_state`, QEMU 10.0.
 constexpr std::size_t kShift = 0x1a;
 constexpr std::size_t kBias = 0x28;
 constexpr std::size_t kCount = 0x40;
@@ -60,8 +60,8 @@ void QemuTime::advance(std::int64_t ns) {
     *bias_ = *bias_ + ns;
 }
 
-/// QEMU refuses to read its clock in the middle of a block if a processor is running. So no processor is
-/// marked as running during the call.
+/// QEMU refuses to read its clock in the middle of a block if a processor is running. So during the call,
+/// QEMU's pointer to the running processor is null.
 std::int64_t QemuTime::next_timer() const {
     void* const running = *current_;
     *current_ = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Counters of the guest's kernel, read from its RAM when a snapshot is due
+// Reads counters of the guest's kernel from the guest's RAM when a snapshot is due
 // (docs/reference/interfaces/guest-kernel.md).
 #pragma once
 #include <cstdint>
@@ -12,15 +12,15 @@ namespace s80::plugin {
 
 class Watch {
 public:
-    /// Reads the list of counters; an empty path: no counters. Throws model::Error that names the line.
+    /// `path`: file with the list of counters; empty: no counters. Throws model::Error that names the line.
     Watch(const std::string& path, GuestRam& ram);
 
-    /// Adds a counter of the plugin itself, which must outlive this object.
+    /// Adds a counter that the plugin keeps itself. `counter` must outlive this object.
     void add(const std::string& name, const std::uint64_t& counter);
 
     const std::vector<std::string>& names() const { return names_; }
-    /// The sums of the values of each name, in the order of `names`. Throws model::Error if an address lies
-    /// outside of the guest's RAM.
+    /// The present values of the counters, in the order of names(). Values with the same name are added up.
+    /// Throws model::Error if an address is outside of the guest's RAM.
     std::vector<std::uint64_t> read();
 
 private:
@@ -31,7 +31,9 @@ private:
         bool guarded = false;
         std::uint64_t guard_address = 0;
         std::uint32_t guard = 0;
-        std::uint64_t last = 0;  ///< last value that was read while its guard held
+        /// The value when it was last read; kept while the guard's value in guest memory differs from
+        /// `guard`.
+        std::uint64_t last = 0;
     };
     struct Own {
         std::size_t name = 0;
