@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A short sorted queue of processors by their clocks: which processor the timing merger plays next.
+// A short queue of processors, sorted by their clocks: says which processor the timing merger plays next.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -10,8 +10,9 @@
 
 namespace s80::model {
 
-/// An entry (`turn`) is a time with the processor's number in the lowest bits, so ties go to the lowest
-/// number. A new entry is nearly always among the last, so insertion begins at the back.
+/// An entry (`turn`) is a time, with the processor's number in its lowest bits. If times are equal, the
+/// lowest number comes first. add() searches from the back, because a new entry is nearly always one of the
+/// last.
 class ClockQueue {
 public:
     void clear() {
@@ -20,6 +21,7 @@ public:
     }
     bool empty() const { return begin_ == end_; }
 
+    /// Adds a processor whose next turn begins at this time.
     [[gnu::always_inline]] void add(unsigned processor, std::int64_t moment) {
         if (end_ + 1 == queue_.size()) {
             std::copy(queue_.begin() + begin_, queue_.begin() + end_, queue_.begin());
@@ -38,7 +40,7 @@ public:
     /// Removes the first entry and returns its processor. The queue must not be empty.
     unsigned take() { return static_cast<unsigned>(queue_[begin_++]) & ((1U << kNumberBits) - 1); }
 
-    /// The time of the first entry; if the queue is empty, a time that is never reached.
+    /// The time of the first entry; if the queue is empty, a time later than all others.
     std::int64_t next() const { return queue_[begin_] >> kNumberBits; }
 
 private:
@@ -47,7 +49,8 @@ private:
 
     unsigned begin_ = 0;
     unsigned end_ = 0;
-    std::array<std::int64_t, std::size_t{8} << kNumberBits> queue_{kNone};  ///< its end is marked by kNone
+    /// Sorted entries from begin_ to end_, followed by kNone.
+    std::array<std::int64_t, std::size_t{8} << kNumberBits> queue_{kNone};
 };
 
 }  // namespace s80::model

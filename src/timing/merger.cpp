@@ -11,15 +11,16 @@ namespace s80::model {
 namespace {
 
 constexpr std::int64_t kNotSent = std::numeric_limits<std::int64_t>::min();
-/// How many events of a stream before their use the host prefetches, in a placed epoch: the data of the
-/// private caches (kAhead) and of the home (kBusAhead); and in any epoch the events themselves
-/// (kEventsAhead).
+/// Host prefetch: how many events before their use the host loads the data of the private caches (kAhead) and
+/// of the home (kBusAhead). Both apply only to L1-filtered epochs (Epoch::placed). kEventsAhead is the same
+/// for the events themselves, in all epochs.
 constexpr std::ptrdiff_t kAhead = 8;
 constexpr std::ptrdiff_t kBusAhead = 3;
 constexpr std::ptrdiff_t kEventsAhead = 32;
-/// The most lines that a processor polls (plugin/polling.h).
+/// The largest number of lines that a processor polls, as in plugin/polling.h.
 constexpr std::int64_t kPolledLines = 4;
-/// A processor's pace remembers about so many cycles, and at least two epochs.
+/// A processor's pace (TimingMerger::Pace) is an average over about this number of cycles, but at least over
+/// two epochs.
 constexpr std::uint64_t kRememberedCycles = 160'000;
 
 }  // namespace
@@ -45,7 +46,8 @@ std::int64_t TimingMerger::longest_lead_ns(const Machine& machine) {
 }
 
 std::uint64_t TimingMerger::clock_ns() const {
-    __extension__ typedef unsigned __int128 Wide;  // cycles times 10^9 outgrow 64 bits after a minute
+    // 128 bits, because cycles times 10^9 exceed 64 bits after a minute.
+    __extension__ typedef unsigned __int128 Wide;
     const auto ns = static_cast<Wide>(cycles_) * 1'000'000'000U /
                     (static_cast<Wide>(hierarchy_.machine().clock_hz) * kUnit);
     return idle_ns_ + static_cast<std::uint64_t>(ns);
@@ -139,8 +141,8 @@ void TimingMerger::begin(const Epoch& epoch) {
     }
 }
 
-/// Plays the streams: always the processor with the lowest clock, until it is a quantum ahead of the next
-/// one.
+/// Plays the streams of all processors. The processor with the lowest clock always has the next turn, until
+/// it is a quantum ahead of the second lowest.
 template <bool kPlaced, bool kObserved, bool kShared>
 void TimingMerger::turns() {
     while (!clock_queue_.empty()) {
@@ -158,7 +160,8 @@ void TimingMerger::merge() {
     shared_cpi_ != cpi_ ? turns<kPlaced, kObserved, true>() : turns<kPlaced, kObserved, false>();
 }
 
-/// The duration of an instruction that begins at this time. A core has at most two threads.
+/// The duration of an instruction that begins at this time, in 1/256 cycle. `kShared`: the core's threads
+/// share its issue slots; there are at most two threads, whose processors have neighbouring numbers.
 template <bool kShared>
 inline std::int64_t TimingMerger::cpi_at(unsigned processor, std::int64_t moment) const {
     return kShared && cursors_[processor ^ 1U].issues(moment) ? shared_cpi_ : cpi_;
@@ -172,8 +175,8 @@ void TimingMerger::wait_for_issue(unsigned processor, Context context, std::int6
     part %= kUnit;
 }
 
-/// Host prefetch of what the next events need. For the caches only in a placed epoch, where nearly every
-/// event leaves the L1. If most events hit, the prefetch costs as much as it saves.
+/// Prefetches on the host what the next events need. Caches are prefetched only in L1-filtered epochs, where
+/// nearly every event goes beyond the L1. If most events hit the L1, the prefetch costs as much as it saves.
 template <bool kPlaced>
 inline void TimingMerger::look_ahead(unsigned core, const Event* end, const Event* at) const {
     host_prefetch(at + kEventsAhead);
@@ -197,19 +200,19 @@ inline void TimingMerger::observed(const Outcome& outcome) const {
     }
 }
 
-/// Plays one processor up to the time `until`, or until it waits, or until its stream ends. The turn ends at
-/// that time even if no event is there. So the order in which processors play does not depend on events that
-/// an L1 absorbs, and a filtered capture replays in the order of its run. Events without instructions between
-/// them belong to one block, which is not divided: no other processor plays between the load and the store of
-/// a read-modify-write.
+/// Plays one processor until its clock reaches `until`, it must wait, or its stream ends. Its turn ends at
+/// `until` even if there is no event at that time. So the order in which processors play does not depend on
+/// events that an L1 absorbs, and an L1-filtered capture is replayed in the order of the live run. Events
+/// without instructions between them belong to one block, which is never divided: no other processor plays
+/// between the load and the store of a read-modify-write.
 template <bool kPlaced, bool kObserved, bool kShared>
 void TimingMerger::run(unsigned processor, std::int64_t until) {
     Cursor& cursor = cursors_[processor];
-    // Copies: no store can change them, so they can stay in registers.
+    // Copies, which no store can change: the compiler can keep them in registers.
     const Core core{cursor.core, hierarchy_.l1s(cursor.core), static_cast<std::int64_t>(cycles_)};
     const Event* const end = cursor.end;
     const Event* at = cursor.at;
-    std::int64_t clock = cursor.clock;  // not the cursor's, so that it can stay in a register
+    std::int64_t clock = cursor.clock;  // a local copy, which the compiler can keep in a register
     std::uint64_t instructions = 0;
     cursor.turn = until;
     while (at != end) {
@@ -253,7 +256,7 @@ void TimingMerger::run(unsigned processor, std::int64_t until) {
     cursor.at = at;
 }
 
-/// Plays an access that begins at this time. Returns the time after it.
+/// Plays an access that begins at `when`. Returns the time at which it ends.
 template <bool kPlaced, bool kObserved, bool kShared>
 [[gnu::always_inline]] inline std::int64_t TimingMerger::play_access(Cursor& cursor, const Core& core,
                                                                      const Event& event, std::int64_t when) {
@@ -281,8 +284,8 @@ template <bool kPlaced, bool kObserved, bool kShared>
     return when + stall;
 }
 
-/// Executes the instructions after the last event if all of them fit into this turn. Returns their number, or
-/// 0.
+/// Plays the instructions after the last event, if all of them fit into this turn. Returns their number, or 0
+/// if they do not fit.
 template <bool kShared>
 inline std::uint64_t TimingMerger::play_tail(unsigned processor, std::int64_t until) {
     Cursor& cursor = cursors_[processor];
@@ -307,8 +310,8 @@ bool TimingMerger::play_other(unsigned processor, const Event& event) {
         case Op::wait: return play_wait(cursor, event);
         case Op::device_read:
         case Op::device_write: play_device(cursor, event); return true;
-        // Op::pass: no access of its own. It may stand for an access that every L1 absorbs; if ordering edges
-        // name that access, its time is noted.
+        // Op::pass has no effect. It may stand for an access that each L1 absorbs; if ordering edges name
+        // this access, its time is noted.
         default: return event.awaited == 0 || play_awaited(processor);
     }
 }
@@ -327,7 +330,8 @@ bool TimingMerger::play_edge(Cursor& cursor, const Event& event) {
 bool TimingMerger::play_signal(Cursor& cursor, const Event& event) {
     if (signal(event.interrupt(), cursor.clock)) {
         cursor.turn = cursor.clock;
-        return false;  // the woken processor may have a lower clock: choose again
+        // The processor that wakes may have a lower clock, so the next turn must be chosen again.
+        return false;
     }
     return true;
 }
@@ -349,16 +353,18 @@ void TimingMerger::play_device(const Cursor& cursor, const Event& event) {
     event.op == Op::device_read ? hierarchy_.device_read(event.line) : hierarchy_.device_write(event.line);
 }
 
-/// The processor has played an event that ordering edges may name. Returns false if the turn ends.
+/// The processor has played an event that ordering edges may name. Returns false if its turn must end,
+/// because a processor waited for this event.
 bool TimingMerger::play_awaited(unsigned processor) {
     if (played_awaited(processor)) {
         cursors_[processor].turn = cursors_[processor].clock;
-        return false;  // as after a signal
+        return false;  // the processor that waited may have a lower clock
     }
     return true;
 }
 
-/// Whether the awaited event of an ordering edge has been played. If so, sets `when` to its time.
+/// Whether the event that this ordering edge waits for has been played. If so, sets `when` to its time;
+/// kNotSent if the time is not known.
 bool TimingMerger::passed(Edge edge, std::int64_t& when) const {
     if (edge.processor >= awaited_.size()) {
         throw Error("an ordering edge names processor " + std::to_string(edge.processor) +
@@ -374,8 +380,8 @@ bool TimingMerger::passed(Edge edge, std::int64_t& when) const {
     return true;
 }
 
-/// Notes the time of an awaited event, and lets the processors go on that waited for it. Returns whether
-/// there were any.
+/// Notes the time of the awaited event that the processor has just played, and unblocks the processors that
+/// wait for it. Returns whether there were any.
 bool TimingMerger::played_awaited(unsigned processor) {
     std::vector<std::int64_t>& times = awaited_[processor];
     const auto number = static_cast<std::uint32_t>(times.size());
@@ -397,7 +403,8 @@ bool TimingMerger::played_awaited(unsigned processor) {
     return woke;
 }
 
-/// A processor arrives at an ordering edge whose awaited event ended at `when`: charges the wait.
+/// A processor has reached an ordering edge; the event that it waits for ended at `when`. Charges the wait by
+/// the rules of time.
 void TimingMerger::wait_in_order(Cursor& cursor, Context context, Edge edge, std::int64_t when) {
     const std::int64_t now = cursor.clock + cursor.behind;
     if (when <= now) {
@@ -416,16 +423,18 @@ void TimingMerger::wait_in_order(Cursor& cursor, Context context, Edge edge, std
     cursor.conflicts += wait.stall;
 }
 
-/// Counts the part of a wait that would not have happened on the machine: the wait error.
+/// Adds to the wait error: the part of this wait that would not happen on the machine, where the processors
+/// execute at the same time. `now`: when the processor reached the edge. `when`: when the awaited event
+/// ended.
 void TimingMerger::note_wait_error(const Cursor& cursor, Edge edge, std::int64_t now, std::int64_t when) {
     const std::int64_t time = when - now;
-    // On the machine too, a poll may wait for one transfer, if the line is under way.
+    // On the machine, a poll can also wait for one transfer, if the line is on its way.
     if (edge.wait == Wait::later && time > rules_.transfer()) {
         hierarchy_.stats().core(Stat::wait_error_cycles, cursor.core) +=
             static_cast<std::uint64_t>(time / kUnit);
     }
-    // The time for which the other processor polled in vain is counted once. On the machine its poll may wait
-    // for a transfer of each polled line.
+    // The other processor polled uselessly from `now` to `when`; this time is counted once. On the machine
+    // its last poll can wait for a transfer of each polled line.
     if (edge.wait == Wait::polls && time > kPolledLines * rules_.transfer()) {
         Cursor& other = cursors_[edge.processor];
         const std::int64_t from = std::max(now, other.in_vain);
@@ -435,7 +444,7 @@ void TimingMerger::note_wait_error(const Cursor& cursor, Edge edge, std::int64_t
     }
 }
 
-/// The time at which this interrupt of the epoch was sent, or kNotSent.
+/// When this interrupt of the epoch was sent; kNotSent: not yet.
 std::int64_t& TimingMerger::sent(std::uint32_t number) {
     if (number >= sent_.size()) {
         throw Error("an epoch with " + std::to_string(sent_.size()) +
@@ -445,7 +454,7 @@ std::int64_t& TimingMerger::sent(std::uint32_t number) {
     return sent_[number];
 }
 
-/// Sends an interrupt. Returns whether a processor that waited for it goes on.
+/// An interrupt is sent: wakes the processor that waits for it. Returns whether there is one.
 bool TimingMerger::signal(std::uint32_t number, std::int64_t when) {
     sent(number) = when;
     bool woke = false;
@@ -463,8 +472,8 @@ bool TimingMerger::signal(std::uint32_t number, std::int64_t when) {
     return woke;
 }
 
-/// Ends the epoch and advances the clock. A processor that needed more time than the epoch lasts begins the
-/// next one later; one that needed less begins it earlier.
+/// Ends the epoch and advances simulated time. A processor that needed more time than the epoch lasts begins
+/// the next epoch later; one that needed less begins it earlier.
 void TimingMerger::advance(const Epoch& epoch) {
     EpochLength ended(rules_);
     for (unsigned p = 0; p < cursors_.size(); ++p) {
@@ -490,7 +499,7 @@ void TimingMerger::note_pace(unsigned processor, bool runs_on, std::int64_t leng
     pace.busy += static_cast<std::uint64_t>(busy) - pace.busy / remembered_epochs_;
     pace.instructions += cursor.instructions * kUnit - pace.instructions / remembered_epochs_;
     pace.lead = rules_.lead(cursor.clock, length, runs_on);
-    if (runs_on && cursor.idle == cursor.start) {  // it did not sleep
+    if (runs_on && cursor.idle == cursor.start) {  // the processor did not sleep in this epoch
         Statistics& stats = hierarchy_.stats();
         stats.core(Stat::epoch_cycles, cursor.core) += epoch_ / kUnit;
         stats.core(Stat::epoch_error_cycles, cursor.core) +=

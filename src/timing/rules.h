@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The rules of simulated time that two sides apply: the timing merger (`TimingMerger`), which knows the true
-// times, and the recording side, which expects them (docs/background/clock.md).
+// The rules of simulated time: the length of an epoch, the cost of a conflict and the longest wait. The
+// timing merger (`TimingMerger`), which computes the true times, and the recording side, which predicts them,
+// call the same functions (docs/background/clock.md).
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -11,38 +12,42 @@
 
 namespace s80::model {
 
-/// The length of a cycle: all times are in 1/256 cycle.
+/// Units per cycle: all times are in 1/256 cycle.
 inline constexpr std::int64_t kCycle = 256;
 
-/// The wait of a processor at an ordering edge.
+/// How much of a wait at an ordering edge is charged to the processor.
 struct EdgeWait {
-    bool stalls = false;      ///< the wait is charged; `stall` may be 0, because it is rounded down
-    std::int64_t stall = 0;   ///< the charged part of the wait
-    std::int64_t behind = 0;  ///< see TimeRules::keeps_behind
+    /// The wait is charged; `stall` may be 0 nevertheless, because it is rounded down.
+    bool stalls = false;
+    std::int64_t stall = 0;   ///< the time that is charged as a stall
+    std::int64_t behind = 0;  ///< the time that is not charged but kept: see TimeRules::keeps_behind
 };
 
-/// The rules as one side applies them. The members below `What differs` state where the two sides differ.
+/// The rules as one of the two sides applies them. The members after the heading `differences` state where
+/// the sides differ.
 struct TimeRules {
     static constexpr std::int64_t kUnbounded = std::numeric_limits<std::int64_t>::max() / 4;
 
     // Latencies of conflicts, in cycles:
-    std::int64_t miss = 0;     ///< the line is transferred from another processor
-    std::int64_t upgrade = 0;  ///< a store invalidates the copies of other processors
+    std::int64_t miss = 0;     ///< transfer of the line from another processor's cache
+    std::int64_t upgrade = 0;  ///< invalidation of the copies in other processors' caches
     unsigned processors = 1;
 
-    // What differs:
-    /// Waits are charged in whole cycles, so that the counted stalls are the time that passes.
+    // --- differences between the two sides ---
+    /// Waits are charged in whole cycles, so that simulated time advances by exactly the stalls that are
+    /// counted.
     bool whole_cycles = true;
-    /// After a wait that is too long to be charged, the processor is behind the others. Until the end of the
-    /// epoch its times are compared with those of others as if it had waited.
+    /// A wait that is too long to be charged leaves the processor's clock too early. Until the end of the
+    /// epoch, its times are compared with those of other processors as if it had waited.
     bool keeps_behind = true;
-    /// If all processors sleep at the end of an epoch, its length also depends on those that slept from its
-    /// beginning.
+    /// If all processors sleep at the end of an epoch, the epoch's length also depends on processors that
+    /// slept all the time.
     bool counts_sleepers = true;
-    /// A wait is charged even if the stream has no edge for it, because an earlier edge already waits for a
-    /// later event of the other processor. That earlier edge may be one that keeps only the order.
+    /// A wait is also charged if the stream has no edge for it, because an earlier edge already makes the
+    /// processor wait for a later event of the same other processor. That earlier edge may be one whose wait
+    /// is not charged.
     bool charges_without_edge = false;
-    /// A processor is at most so far ahead of the end of its epoch, and at most so far behind.
+    /// A processor can be ahead of the end of an epoch, or behind it, by at most this time.
     std::int64_t longest_lead = kUnbounded;
 
     /// The rules of the timing merger.
@@ -64,23 +69,24 @@ struct TimeRules {
         rules.longest_lead = kUnbounded;
         return rules;
     }
-    /// 1 ms, or 4 epochs if that is longer.
+    /// The bound of a processor's lead, in cycles: 1 ms, or 4 epochs if they are longer.
     static std::int64_t longest_lead_cycles(const Machine& machine) {
         constexpr std::int64_t kEpochs = 4;
         return std::max(static_cast<std::int64_t>(machine.clock_hz / 1000), kEpochs * machine.epoch_cycles);
     }
 
-    /// The time in which a line moves to another processor, with the upgrade.
+    /// The time in which a line moves from one processor to another, including an upgrade.
     std::int64_t transfer() const { return (miss + upgrade) * kCycle; }
-    /// The longest wait for a line: it moves to each processor once.
+    /// The longest wait for a line that is charged: the line moves once to each processor.
     std::int64_t longest_wait() const { return processors * transfer(); }
-    /// The stall of an access that conflicts. `misses`: the processor does not have the line.
+    /// The stall of a conflicting access. `misses`: the processor does not have the line; otherwise it only
+    /// needs an upgrade.
     std::int64_t conflict(bool misses) const { return (misses ? miss : upgrade) * kCycle; }
-    /// The wait at an edge of this kind. `time`: from the beginning of this access to the end of the awaited
-    /// one; not above 0 if the awaited one ended before. A line moves at most once from each processor before
-    /// it comes to this one. If the time is longer, the processor would not have waited for the line: QEMU
-    /// executed its time slice after one that is later in simulated time. Then only the order is kept, unless
-    /// the processor polled.
+    /// How a wait at an ordering edge is charged. `time`: from the beginning of this access to the end of the
+    /// awaited one; 0 or below if there is nothing to wait for. On the machine, a line moves at most once
+    /// from each other processor before it reaches this one, so longest_wait() bounds the wait for a line. A
+    /// longer time comes from QEMU, which executed the two time slices in another order than that of
+    /// simulated time: then the edge only keeps the order, unless the processor polled.
     EdgeWait wait(Wait kind, std::int64_t time) const {
         if (time <= 0 || kind == Wait::nothing || kind == Wait::polls) {
             return {};
@@ -90,21 +96,22 @@ struct TimeRules {
         }
         return {true, whole_cycles ? time / kCycle * kCycle : time, 0};
     }
-    /// The time at which a processor begins the next epoch, relative to the beginning of that epoch. `end`:
-    /// its time at the end of an epoch of this length. `awake`: at that end. A sleeping processor cannot wake
-    /// before it fell asleep.
+    /// The lead: when a processor begins the next epoch, relative to the beginning of that epoch. `end`: the
+    /// processor's time at the end of this epoch. `length`: of this epoch. `awake`: whether it is awake then;
+    /// a sleeping processor cannot wake before it fell asleep.
     std::int64_t lead(std::int64_t end, std::int64_t length, bool awake) const {
         return std::max(end - length, awake ? -longest_lead : 0);
     }
 };
 
-/// The length of an epoch: what the processors that are awake at its end needed on average; if all sleep,
-/// what the last one needed.
+/// Computes the length of an epoch: the mean of the times that the processors needed which are awake at its
+/// end. If all sleep, the time at which the last one fell asleep.
 class EpochLength {
 public:
     explicit EpochLength(const TimeRules& rules) : rules_(rules) {}
 
-    /// A processor has ended the epoch. `time`: since the epoch began. `ran`: it executed in this epoch.
+    /// Adds a processor. `time`: its clock at the end of the epoch, since the epoch began. `ran`: it executed
+    /// in this epoch.
     void add(std::int64_t time, bool awake, bool ran) {
         if (ran || rules_.counts_sleepers) {
             last_ = std::max(last_, time);
@@ -114,9 +121,9 @@ public:
             ++awake_;
         }
     }
-    /// The length. In a replay on another machine, one processor may need longer than the others in every
-    /// epoch. When its lead reaches the bound, the epoch is as long as this processor needs, as if the others
-    /// had waited.
+    /// The length, after all processors have been added. In a replay on another machine, one processor may
+    /// need longer than the others in each epoch, so that its lead grows. When its lead would exceed the
+    /// bound, the epoch becomes longer, as if the other processors had waited.
     std::int64_t value() const {
         const std::int64_t mean = awake_ != 0 ? sum_ / awake_ : last_;
         return std::max({mean, last_ - rules_.longest_lead, std::int64_t{0}});
