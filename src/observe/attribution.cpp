@@ -24,8 +24,9 @@ Attribution::Attribution(const Hierarchy& hierarchy, const TimingMerger& merger,
       taken_(1),
       shadows_(hierarchy.machine().cores(), Shadow(hierarchy.lines_per_core())) {}
 
-/// A region begins. Forgets what an earlier region has found. Lines that are in the caches now count as held
-/// before. Their order of use is not known, so the shadow tags get them in any order.
+/// A measured region begins. Forgets what it knows from an earlier region. Lines that are in a core's caches
+/// now are not cold for the core. The order in which they were used is not known, so the shadow tags get them
+/// in any order.
 void Attribution::start() {
     if (active_) {
         return;
@@ -70,7 +71,7 @@ void Attribution::event(unsigned processor, const Event& event, std::int64_t clo
     note_ = &stream.notes[static_cast<std::size_t>(&event - stream.events.data())];
     processor_ = processor;
     clock_ = clock;
-    // A load's note has no writes, and need not be read.
+    // The note of a load has no writes; so that it need not be read, the op is asked first.
     if (event.op != Op::store || note_->writes == 0 || numbers_[event.line] == 0) {
         return;
     }
@@ -81,7 +82,8 @@ void Attribution::event(unsigned processor, const Event& event, std::int64_t clo
     }
 }
 
-/// An access went beyond its L1. Each core whose copy is gone now has lost it to the requester.
+/// The access went beyond the L1. Each core that had a copy before and has none now has lost it to the
+/// requester.
 void Attribution::beyond_l1(const Outcome& outcome) {
     if (!active_) {
         return;
@@ -102,8 +104,8 @@ void Attribution::beyond_l1(const Outcome& outcome) {
     }
 }
 
-/// A core loses its copy of the line to another one. writes: the granules that the other core's access
-/// writes.
+/// A core has lost its copy of the line to another core or a device. `writes`: granules that the other one's
+/// access writes.
 void Attribution::lost(unsigned core, Line line, std::uint16_t writes) {
     std::uint32_t& number = numbers_[line];
     if (number == 0) {
@@ -136,8 +138,8 @@ void Attribution::missed(unsigned core, Line line, bool in_shadow, Miss miss) {
     sink_(miss);
 }
 
-/// After a store, no other core has the line, in a cache of any shape: takes the line out of the other cores'
-/// shadow tags.
+/// A core has stored to the line. No cache of another core can hold the line then, not even a fully
+/// associative one: removes the line from the other cores' shadow tags.
 void Attribution::stored(unsigned core, Line line) {
     CoreSet& shadowed = cores_[line].shadowed;
     for (const unsigned other : shadowed.without(core)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Miss attribution: records each bus request with its task, address, reason, and the bytes of the line that
-// other cores have written since. It observes the timing merger (`TimingMerger`) and changes nothing.
+// Attribution of misses: describes each bus request by its task, address and reason, and by the bytes of the
+// line that other cores have written since. Observes the timing merger (`TimingMerger`) and changes nothing.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -17,52 +17,57 @@
 namespace s80::model {
 
 enum class Request : std::uint8_t { miss, upgrade };
-/// Why a core missed. cold: the core has not held the line since the log began. coherence: another core's
-/// request invalidated its copy. conflict: a fully associative cache of the same size would have held the
-/// line. capacity: the rest. none: the request is an upgrade.
+/// Why a core missed. `cold`: it has not held the line since the measured region began. `coherence`: a
+/// request of another core invalidated its copy. `conflict`: a fully associative cache of the same size would
+/// have held the line. `capacity`: all other misses. `none`: the request is an upgrade, not a miss.
 enum class Reason : std::uint8_t { cold, capacity, conflict, coherence, none };
-/// For coherence misses: whether other cores had written the bytes that the core now accesses.
+/// Of a coherence miss: whether other cores have written bytes that the core accesses now (true sharing), or
+/// only others of the line (false sharing). `none`: another kind of miss.
 enum class Sharing : std::uint8_t { none, true_sharing, false_sharing };
 
-/// Bytes for which one bit of `reads` and `writes` stands: a sixteenth of a line.
+/// A line has 16 granules. Bit n of Miss::reads and Miss::writes stands for granule n. Returns the size of a
+/// granule in bytes.
 constexpr std::uint64_t granule_bytes(std::uint64_t line_bytes) {
     constexpr std::uint64_t kGranules = 16;
     return line_bytes > kGranules ? line_bytes / kGranules : 1;
 }
 
-/// Simulated time of a processor's clock (1/256 cycle since the epoch began). `begin_ns`: when its epoch
-/// began.
+/// Converts a processor's clock to simulated time in ns. `begin_ns`: simulated time at the beginning of the
+/// epoch. `clock`: 1/256 cycle since then.
 std::uint64_t time_ns(std::uint64_t begin_ns, std::uint64_t clock_hz, std::int64_t clock);
 
 /// What a request was, who made it, and who answered it. A record of the log and a sum of records contain
-/// these bytes without padding.
+/// this structure, so it must have no padding.
 struct RequestTraits {
     std::uint8_t core = 0;
     std::uint8_t processor = 0;
     Kind kind = Kind::load;
     Request request = Request::miss;
     Source source = Source::memory;
+    /// Core that supplied the data; kNobody: none.
     std::uint8_t supplier = kNobody;
     Reason reason = Reason::none;
     Sharing sharing = Sharing::none;
     Context context;
-    std::uint8_t size = 0;  ///< bytes
+    std::uint8_t size = 0;  ///< size of the access in bytes
 };
 static_assert(sizeof(RequestTraits) == 10 && alignof(RequestTraits) == 1);
 
-/// One request, in the layout of the log (docs/reference/interfaces/miss-log.md).
+/// One request, as a record of the log (docs/reference/interfaces/miss-log.md).
 struct Miss {
-    std::uint64_t time_ns = 0;   ///< simulated time
-    std::uint64_t pc = 0;        ///< of the instruction, or of its block for an instruction fetch
-    std::uint64_t address = 0;   ///< virtual
-    std::uint64_t physical = 0;  ///< of the line's first byte
-    std::uint32_t who = 0;       ///< number of task and system call (plugin/whos.h)
-    CoreSet holders;             ///< sharers: other cores that had a copy
-    std::uint16_t reads = 0;     ///< granules that the core accesses now
+    std::uint64_t time_ns = 0;  ///< simulated time
+    /// Virtual address of the instruction; of an instruction fetch: of the block.
+    std::uint64_t pc = 0;
+    std::uint64_t address = 0;   ///< virtual address of the access
+    std::uint64_t physical = 0;  ///< physical address of the line's first byte
+    std::uint32_t who = 0;       ///< number of the task and its system call (plugin/whos.h)
+    CoreSet holders;             ///< the other cores that had a copy
+    std::uint16_t reads = 0;     ///< granules that this access reads (bit mask); `writes`: that it writes
     std::uint16_t writes = 0;
-    std::uint16_t foreign = 0;  ///< granules that other cores wrote since this core lost the line
+    /// Granules that other cores have written since this core lost the line (bit mask).
+    std::uint16_t foreign = 0;
     RequestTraits traits;
-    std::uint32_t stall = 0;  ///< cycles
+    std::uint32_t stall = 0;  ///< stall in cycles
     std::uint32_t zero = 0;
 };
 static_assert(sizeof(Miss) == 64);
@@ -71,9 +76,9 @@ class Attribution final : public Observer {
 public:
     using Sink = std::function<void(const Miss&)>;
 
-    /// Passes the requests of `hierarchy` between the marks measure_begin and measure_end to `sink`. There
-    /// may be several such regions. The streams of the epochs must have notes. All arguments must outlive
-    /// this object.
+    /// Passes each request between the marks measure_begin and measure_end to `sink`; there may be several
+    /// such regions. The streams of the played epochs must have notes. All arguments must outlive this
+    /// object.
     Attribution(const Hierarchy& hierarchy, const TimingMerger& merger, Sink sink);
 
     void begin(const Epoch& epoch) override {
@@ -85,20 +90,22 @@ public:
 
     void beyond_l1(const Outcome& outcome) override;
 
-    /// Whether a region has begun and not ended.
+    /// Whether a measured region has begun and not ended.
     bool active() const { return active_; }
-    /// Regions that have begun.
+    /// Number of regions that have begun.
     std::uint64_t regions() const { return regions_; }
 
 private:
-    /// A line of which a core lost its copy to another core.
+    /// A line of which cores have lost their copies to other cores.
     struct Taken {
-        CoreSet lost;                                    ///< cores that lost their copy to another core
-        std::array<std::uint16_t, kMaxCores> foreign{};  ///< granules that other cores wrote since
+        CoreSet lost;  ///< the cores that have lost their copies
+        /// By core: granules that other cores have written since.
+        std::array<std::uint16_t, kMaxCores> foreign{};
     };
+    /// For each line:
     struct Cores {
-        CoreSet ever;  ///< cores that have held a line
-        /// Cores whose shadow tags may have it. Those of all others lack it.
+        CoreSet ever;  ///< cores that have held the line since the region began
+        /// Cores whose shadow tags may have the line. The shadow tags of all others lack it.
         CoreSet shadowed;
     };
     void start();
@@ -117,9 +124,9 @@ private:
     bool active_ = false;
     std::uint64_t regions_ = 0;
     const Epoch* epoch_ = nullptr;
-    std::uint64_t begin_ns_ = 0;  ///< of the epoch
+    std::uint64_t begin_ns_ = 0;  ///< simulated time at the beginning of the epoch
 
-    // The access in progress.
+    // The access that is being played:
     const Event* event_ = nullptr;
     const Note* note_ = nullptr;
     unsigned processor_ = 0;
@@ -127,10 +134,10 @@ private:
 
     HostMemory number_memory_;
     HostMemory cores_memory_;
-    std::uint32_t* numbers_;  ///< by line: index into taken_; 0: none
+    std::uint32_t* numbers_;  ///< by line: index into taken_; 0: no core has lost the line
     Cores* cores_;            ///< by line
     std::vector<Taken> taken_;
-    std::vector<Shadow> shadows_;  ///< shadow tags by core
+    std::vector<Shadow> shadows_;  ///< shadow tags of each core: a fully associative cache of the same size
 };
 
 }  // namespace s80::model

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kPurpose = "the sums of misses";
 
-/// A key without padding: equal keys have equal words.
+/// A key as whole words. Keys have no padding, so equal keys have equal words.
 using Words = std::array<std::uint64_t, sizeof(MissKey) / sizeof(std::uint64_t)>;
 static_assert(std::has_unique_object_representations_v<MissKey>);
 
@@ -26,7 +26,7 @@ bool by_memory(const MissKey& key) {
     return key.traits.request == Request::miss && key.traits.source == Source::memory;
 }
 
-/// The sum stands for the range of 2^shift bytes around its address.
+/// Makes the sum stand for a range of 2^shift bytes around its address.
 void widen(MissSum& sum, unsigned shift) {
     MissKey& key = sum.key;
     if (key.range >= shift) {
@@ -39,7 +39,7 @@ void widen(MissSum& sum, unsigned shift) {
     sum.reads = sum.writes = sum.foreign = 0;
 }
 
-/// Adds a sum with the same key.
+/// Adds `from`, which has the same key, to `to`.
 void merge(MissSum& to, const MissSum& from) {
     to.first_ns = std::min(to.first_ns, from.first_ns);
     to.last_ns = std::max(to.last_ns, from.last_ns);
@@ -84,8 +84,8 @@ void MissSums::add(const Miss& miss) {
     }
 }
 
-/// Whether the request is a store whose line the same core requested last, with a read. This is how migratory
-/// lines are recognised: see scripts/s80lab/analysis/misses/sharing.py.
+/// Whether this request is a store to a line for which the same core made the last request, too, by a read.
+/// Migratory lines are recognised by such requests (scripts/s80lab/analysis/misses/sharing.py).
 bool MissSums::after_own_read(const Miss& miss) {
     std::uint8_t& reader = readers_[miss.physical >> line_shift_];
     const auto self = static_cast<std::uint8_t>(miss.traits.core + 1);
@@ -95,7 +95,7 @@ bool MissSums::after_own_read(const Miss& miss) {
     return own;
 }
 
-/// The slot of a key: it is empty, or has the sum with this key.
+/// The slot of the hash table for this key: it is empty, or it has the sum with this key.
 std::uint32_t& MissSums::slot(const MissKey& key) {
     constexpr std::uint64_t kScatter = 0x9e37'79b9'7f4a'7c15;
     const Words wanted = words(key);
@@ -121,30 +121,33 @@ void MissSums::put(const MissSum& sum) {
     place = static_cast<std::uint32_t>(used_);
 }
 
-/// Changes all sums, and adds those that become equal. Returns how many are left.
+/// Applies `change` to all sums, and merges those whose keys become equal. Returns the number of sums that
+/// are left.
 template <class Change>
 std::size_t MissSums::folded(Change&& change) {
     std::fill_n(slots_, slots_mask_ + 1, 0);
     const std::size_t many = used_;
     used_ = 0;
     for (std::size_t i = 0; i < many; ++i) {
-        MissSum sum = sums_[i];  // a copy; put() writes only to earlier places
+        MissSum sum = sums_[i];  // a copy, because put() writes sums to places before this one
         change(sum);
         put(sum);
     }
     return used_;
 }
 
-/// Merges sums by giving up details, those that matter least first. Stops when half of the room is free, so
-/// that the work for each request is constant on average. Frequent transfers lose their details last.
+/// Makes room: sums give up details, first those that matter least, until half of the sums have been merged
+/// away. So the work for a request is constant on average. Sums of frequent transfers lose their details
+/// last.
 void MissSums::fold() {
     constexpr std::uint64_t kAny = std::numeric_limits<std::uint64_t>::max();
     const std::size_t half = limit_ / 2;
     const std::size_t most = limit_ - limit_ / 8 - 1;
     struct Step {
-        std::uint64_t count;  ///< transfers and upgrades up to this count lose details
+        /// Sums of transfers and upgrades with at most this number of requests give up details.
+        std::uint64_t count;
         unsigned shift;
-        std::size_t enough;  ///< sums that may be left
+        std::size_t enough;  ///< number of sums at which no further details are given up
         bool keeps_task = true;
         bool keeps_code = true;
     };

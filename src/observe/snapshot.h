@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writes snapshots.jsonl: a header that declares the statistics, then one line per snapshot
+// Writes snapshots.jsonl: a header that declares the statistics, and a line for each snapshot
 // (docs/reference/interfaces/snapshots.md).
 #pragma once
 #include <cstdio>
@@ -13,15 +13,15 @@ namespace s80::model {
 
 class SnapshotWriter {
 public:
-    /// Throws Error if the file cannot be created. watched: names of the guest counters that marked epochs
-    /// carry.
+    /// `watched`: names of the guest counters whose values are in Epoch::watched. Throws Error if the file
+    /// cannot be created.
     SnapshotWriter(const std::string& path, const Hierarchy& hierarchy,
                    std::vector<std::string> watched = {});
     ~SnapshotWriter();
     SnapshotWriter(const SnapshotWriter&) = delete;
     SnapshotWriter& operator=(const SnapshotWriter&) = delete;
 
-    /// Writes the snapshot that the epoch's mark asks for, if any, and flushes it.
+    /// Writes the snapshot that is due after this epoch, if there is one (Epoch::mark), and flushes the file.
     void write(const Epoch& epoch, const TimingMerger& merger, const Statistics& stats);
 
 private:

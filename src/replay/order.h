@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Totally ordered traces (`order` files): the accesses of all processors in the order in which they are
-// played, 16 bytes each, little-endian. The model and the Python side (exchange formats, gem5) exchange
-// accesses in this form (docs/reference/trace-formats.md).
+// Totally ordered traces (`order` files): the accesses of all processors in one global order, 16 bytes each,
+// little-endian. The C++ programs and the Python code (exchange formats, gem5) exchange accesses in this form
+// (docs/reference/trace-formats.md).
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -27,21 +27,21 @@ struct Access {
 };
 static_assert(sizeof(Access) == 16 && std::endian::native == std::endian::little);
 
-/// Reads a complete file. Throws model::Error if it is truncated, or if an access has an unknown op, a
-/// processor that the machine does not have, or a line at or beyond `lines`.
+/// Reads a file. Throws model::Error if the file is truncated, or if an access has an unknown op, a processor
+/// that the machine does not have, or a line that is not below `lines`.
 std::vector<Access> read_order(const std::string& path, const model::Machine& machine, std::uint64_t lines);
 
-/// The number of lines that the accesses need: one more than the highest line.
+/// The number of lines that a memory needs for these accesses: the highest line plus one.
 std::uint64_t lines_of(const std::vector<Access>& order);
 
-/// Writes a totally ordered trace. The file has its name only when it is complete.
+/// Writes a totally ordered trace. The file gets its name when it is complete.
 class OrderWriter {
 public:
     /// Throws model::Error if the file cannot be created.
     explicit OrderWriter(const std::string& path);
 
     void write(const Access& access);
-    /// Throws model::Error.
+    /// Completes the file. Throws model::Error.
     void close();
 
 private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The commands `export`, `import` and `info`: convert between totally ordered traces and captures.
+// The commands `export`, `import` and `info` of s80-order: convert captures to totally ordered traces and
+// back, and describe a capture.
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
@@ -46,9 +47,9 @@ std::string quoted(const std::string& text) {
     return out + "\"";
 }
 
-/// Writes the accesses numbered [first, first + count) in played order. Ticks never go back from one epoch to
-/// the next: if a processor ran beyond the end of an epoch, the next epoch begins when the last processor has
-/// ended.
+/// Writes `count` accesses of a capture as a trace, in the order in which the timing merger plays them, from
+/// access number `first` on. Ticks never decrease: if processors were busy beyond the end of an epoch, the
+/// ticks of the next epoch begin when the last of them has ended.
 class Exporter : public model::Observer {
 public:
     Exporter(OrderWriter& out, const model::Machine& machine, const model::TimingMerger& merger,
@@ -75,7 +76,7 @@ public:
         ++seen_;
     }
     void end(const model::Epoch&) override { begun_ = false; }
-    /// Calls `fn` before the first access that is written.
+    /// Sets a function that is called once, before the first written access is played.
     void before_first(std::function<void()> fn) { before_first_ = std::move(fn); }
 
     bool whole() const { return seen_ >= end_; }
@@ -90,19 +91,20 @@ private:
     const model::TimingMerger& merger_;
     std::uint64_t first_, end_, hz_;
     std::uint64_t seen_ = 0;
-    std::uint64_t begin_ = 0;  ///< tick at which the epoch began
+    std::uint64_t begin_ = 0;  ///< tick at which the played epoch begins
     std::uint64_t last_ = 0;
     bool begun_ = false;
     std::function<void()> before_first_;
 };
 
-/// Makes epochs of one processor each, so that accesses are played in the order of the trace.
+/// Writes a trace as a capture. Each epoch has events of one processor only, so that a replay plays the
+/// accesses in the order of the trace.
 class Importer {
 public:
     Importer(trace::Writer& out, unsigned processors) : out_(out), epoch_(processors) {}
 
-    /// Adds an access. instructions: executed by the processor since its previous access, including the one
-    /// that makes this access.
+    /// Adds an access. `instructions`: what the processor has executed since its last access, including the
+    /// instruction that makes this access.
     void add(const Access& access, std::uint64_t instructions) {
         for (; instructions > model::kLongestDelta; instructions -= model::kLongestDelta) {
             next(access, model::Event::pass(), model::kLongestDelta);
@@ -114,7 +116,7 @@ public:
         ++stream.classes[access.context][static_cast<unsigned>(class_of(access.kind()))];
     }
 
-    /// Ends the epoch; the one that carries `mark` holds no events.
+    /// Ends the epoch with this mark. An epoch with a mark other than `none` must have no events.
     void flush(model::Mark mark) {
         epoch_.mark = mark;
         epoch_.index = index_;
@@ -130,9 +132,9 @@ public:
     }
 
 private:
-    static constexpr std::size_t kMost = 9000;  ///< events of an epoch
+    static constexpr std::size_t kMost = 9000;  ///< largest number of events of an epoch
 
-    /// Adds an event of the access's processor, after `instructions` of no special class.
+    /// Adds an event of the processor that makes `access`, this number of instructions after its last event.
     void next(const Access& access, model::Event event, std::uint64_t instructions) {
         if (!empty_ && (access.processor != current_ || epoch_.streams[current_].size == kMost)) {
             flush(model::Mark::none);
@@ -220,7 +222,7 @@ void import_order(const Options& options) {
     importer.flush(model::Mark::load_begin);
     importer.flush(model::Mark::measure_begin);
     const bool counted = options.number("counted", 0) != 0;
-    std::vector<std::uint64_t> ended(machine.processors);  // ticks after the latest access of each processor
+    std::vector<std::uint64_t> ended(machine.processors);  // by processor: tick after its last access
     for (const Access& access : order) {
         std::uint64_t& end = ended[access.processor];
         const std::uint64_t instructions = counted && access.tick > end ? access.tick - end + 1 : 1;

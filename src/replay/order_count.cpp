@@ -33,7 +33,8 @@ void Counts::add(const Effect& e) {
                         : (e.kind == model::Kind::ifetch ? e.before.l1i : e.before.l1d) ? l1
                                                                                         : l2;
     ++access_[place][static_cast<unsigned>(e.kind)][e.before.state];
-    // Exclusive: the line left the L2, or passed through it from the other L1.
+    // Exclusive caches: the access moved the line from the L2 to an L1. If the L2 did not have it, the line
+    // came from the core's other L1, by way of the L2.
     if (place == l2 && !e.after.l2) {
         move_[l1_l2][e.before.state] += e.before.l2 ? 0 : 1;
         ++move_[e.kind == model::Kind::ifetch ? l2_l1i : l2_l1d][e.before.state];

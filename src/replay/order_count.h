@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Counts the effects of accesses by state: the model's side of the comparison with Ruby
+// Counts the effects of accesses by protocol state. These counts are compared with those of gem5's Ruby
 // (docs/background/agreement.md).
 #pragma once
 #include <array>
@@ -17,13 +17,15 @@ public:
 
     void add(const Effect& effect);
 
-    /// A JSON object of the counts that are not zero: {"access.l1.load.S": 12, ...}. Its keys:
-    /// - access.PLACE.KIND.STATE: accesses by the place (l1, l2, miss) and state of the line in the core.
-    /// - request.BUS.STATE.SOURCE: bus requests by the requester's state before. SOURCE: the supplier's state
-    ///   before, or llc, or memory.
-    /// - fill.BUS.STATE: misses by the state in which the line entered.
-    /// - remote.BUS.STATE: copies in other cores that saw a request, by their state before.
-    /// - move.FROM_TO.STATE (l1_l2, l2_l1i, l2_l1d), evict.STATE: lines that moved within a core or left it.
+    /// Returns the counts that are not zero as a JSON object: {"access.l1.load.S": 12, ...}. The keys:
+    /// - access.PLACE.KIND.STATE: accesses. PLACE: where the core found the line (l1, l2, miss); STATE: its
+    ///   state there.
+    /// - request.BUS.STATE.SOURCE: requests on the bus. STATE: the requester's state before. SOURCE: memory,
+    ///   llc, or the state before of the cache that supplied the data.
+    /// - fill.BUS.STATE: misses. STATE: the state in which the line entered the requester's caches.
+    /// - remote.BUS.STATE: copies in other cores that a request reached. STATE: their state before.
+    /// - move.FROM_TO.STATE, evict.STATE: lines that moved within a core (l1_l2, l2_l1i, l2_l1d), or left the
+    ///   core.
     /// - home.EVENT.STATE: events of the home by its state before. home.EVENT.STATE.COPY: the copies that the
     ///   home recalled, by the home's state and the copy's.
     std::string json() const;
@@ -32,7 +34,7 @@ private:
     enum Place : unsigned { l1, l2, miss };
     enum Move : unsigned { l1_l2, l2_l1i, l2_l1d };
     static constexpr unsigned kBuses = model::kBusRequests + 1;
-    /// Indices of sources that are not caches.
+    /// Indices that stand for memory and the last-level cache in the place of the supplier's state.
     static constexpr unsigned kMemory = model::kMaxStates;
     static constexpr unsigned kLlc = kMemory + 1;
     using ByState = std::array<std::uint64_t, model::kMaxStates>;

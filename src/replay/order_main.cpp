@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// s80-order: converts between full captures and totally ordered traces.
+// s80-order: converts full captures to totally ordered traces, and traces to captures.
 #include <cstdio>
 #include <string>
 
@@ -8,7 +8,7 @@
 int main(int argc, char** argv) {
     using namespace s80::replay;
     const std::string first = argc > 1 ? argv[1] : "";
-    if (first == "step" || first == "count") {  // commands of this program in older versions
+    if (first == "step" || first == "count") {  // older versions of s80-order had these commands
         std::fprintf(stderr, "s80-order: %s is a command of another program: write s80-step %s\n",
                      first.c_str(), first.c_str());
         return 1;

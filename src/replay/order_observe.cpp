@@ -63,7 +63,7 @@ const Effect& Observed::access(const Access& access) {
             change.after = held(change.core, change.line);
         }
     }
-    if (effect_.missed && effect_.before.any()) {  // evicted first
+    if (effect_.missed && effect_.before.any()) {  // the core evicted the line before the access missed
         const Held gone{hierarchy_.protocol().invalid(), false, false, false};
         effect_.moved.insert(effect_.moved.begin(), {core, line, effect_.before, gone});
         effect_.before = gone;
@@ -71,8 +71,8 @@ const Effect& Observed::access(const Access& access) {
     return effect_;
 }
 
-/// The place of a moved line in the list: lines of the accessed line's L2 set by their ways, then lines of
-/// the L1 by their ways, then the others.
+/// The rank of a moved line in Effect::moved. First come lines in the L2 set of the accessed line, by their
+/// ways; then lines in its L1 set, by their ways; then all others.
 unsigned Observed::rank(Line line) const {
     const model::CoreCaches& mine = hierarchy_.caches().core(effect_.core);
     if (const auto slot = mine.l2.find(line); slot.set == mine.l2.slot(effect_.line, 0).set) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The effect of one access on all caches, for teaching and for counts in finer categories than the model's
-// statistics.
+// Shows the effect of one access on all caches: for lessons, and for counts that distinguish more than the
+// model's statistics.
 #pragma once
 #include <optional>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace s80::replay {
 
-/// The cache of a core that holds a line, and the state of the line there.
+/// Which caches of a core hold a line, and the state of the line in that core.
 struct Held {
     model::State state = 0;
     bool l1i = false;
@@ -21,7 +21,7 @@ struct Held {
     bool operator==(const Held&) const = default;
 };
 
-/// One line of one core, before and after the access.
+/// How the copy of a line in one core changed by an access.
 struct Change {
     unsigned core = 0;
     model::Line line = 0;
@@ -29,11 +29,13 @@ struct Change {
     Held after;
 };
 
-/// What the home did with one line, and the copies that it recalled for it.
+/// What the home did for one request or put (HomeEvent): the state of the line at the home, and the copies
+/// that the home recalled.
 struct AtHome {
     model::HomeEvent event = model::HomeEvent::read;
     model::Line line = 0;
-    model::CoreNumber core = model::kNobody;  ///< the core that made the request or gave up its copy
+    /// Core that made the request or gave up its copy; kNobody: none.
+    model::CoreNumber core = model::kNobody;
     model::HomeState before = 0;
     model::HomeState after = 0;
     std::vector<Change> recalled;
@@ -44,27 +46,27 @@ struct Effect {
     model::Kind kind = model::Kind::load;
     model::Line line = 0;
     unsigned stall = 0;
-    /// The line was not in this core's caches, or was evicted to make room before it was found.
+    /// The requesting core did not have the line, or evicted it to make room before it looked for the line.
     bool missed = false;
-    Held before;  ///< the requester's copy before the access; all false after a miss
+    Held before;  ///< the requester's copy before the access; nothing is set after a miss
     Held after;
     model::Bus bus = model::Bus::none;
-    /// The core that sent the data; none: memory sent them, or no data were needed.
+    /// The core that sent the data. Nothing: memory sent the data, or no data were needed.
     std::optional<unsigned> supplier;
-    model::State supplied_in = 0;  ///< the supplier's state before the access
-    std::vector<Change> remote;    ///< the line in all other cores that held it
-    /// Other lines of the requester that changed place or state (and the line itself if it was evicted
-    /// first).
+    model::State supplied_in = 0;  ///< state of the supplier's copy before the access
+    std::vector<Change> remote;    ///< the line's copies in all other cores that had one before the access
+    /// Other lines of the requester that changed their place or state. Also the line itself if it was evicted
+    /// before the miss.
     std::vector<Change> moved;
-    /// Of machines whose home plays the protocol's [home].
+    /// Used if the home plays the protocol's table [home], and not only a bus:
     bool has_home = false;
-    bool from_llc = false;      ///< the last-level cache sent the data
-    bool after_recall = false;  ///< the core's last copy of the line was recalled
+    bool from_llc = false;      ///< the data came from the last-level cache
+    bool after_recall = false;  ///< the core missed because the home had recalled its copy
     std::vector<AtHome> at_home;
 };
 
-/// Plays accesses and collects the effect of each: the outcome, the copies of the line before and after, and
-/// the lines that the hierarchy reports as moved.
+/// Plays accesses on a hierarchy, and finds the effect of each: from the outcome, from the copies of the line
+/// before and after, and from what the hierarchy reports about moved lines (MoveListener).
 class Observed final : public model::MoveListener {
 public:
     explicit Observed(model::Hierarchy& hierarchy) : hierarchy_(hierarchy) { hierarchy_.listen(this); }
@@ -72,7 +74,7 @@ public:
     Observed(const Observed&) = delete;
     Observed& operator=(const Observed&) = delete;
 
-    /// Plays one access. The result is valid until the next call.
+    /// Plays one access and returns its effect, which is valid until the next call.
     const Effect& access(const Access& access);
 
     void leaving(unsigned core, model::Line line) override;
@@ -87,8 +89,9 @@ private:
 
     model::Hierarchy& hierarchy_;
     Effect effect_;
-    std::vector<unsigned> ranks_;    ///< rank() of the moved lines
-    std::vector<Change> recalling_;  ///< recalls of the cell that the home plays
+    std::vector<unsigned> ranks_;  ///< rank() of each line in effect_.moved, in ascending order
+    /// Recalled copies, until the home reports the event for which it recalled them.
+    std::vector<Change> recalling_;
 };
 
 }  // namespace s80::replay

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The commands `step` and `count`: play a totally ordered trace access by access.
+// The commands `step` and `count` of s80-step: play a totally ordered trace access by access.
 #include <cstdio>
 
 #include "base/json.h"
@@ -71,8 +71,9 @@ std::string line_of(std::size_t n, const Access& access, const Effect& e, const 
            R"(,"remote":)" + json.changes(e.remote) + R"(,"moved":)" + json.changes(e.moved) + home + "}";
 }
 
-/// Plays a trace. spare_cores: `rebuild` wrote the trace, which names cores instead of processors, and also
-/// spare cores.
+/// Plays the trace of the option `order`, and calls `fn` for each access. If the option `spare_cores` is
+/// given, the command `rebuild` has written the trace: its accesses name cores, not processors, and some of
+/// them are by spare cores that the machine does not have.
 template <class Fn>
 void play(const Options& options, Fn&& fn) {
     auto machine = model::Machine::load(options.need("machine"));

@@ -24,7 +24,7 @@ using model::Machine;
 
 namespace {
 
-/// The host's clock is read once in so many epochs.
+/// Number of epochs between two readings of the host's clock, to save time.
 constexpr std::uint64_t kEpochsALook = 64;
 constexpr std::chrono::milliseconds kProgressInterval{100};
 
@@ -58,7 +58,7 @@ bool same_machine(const Machine& a, const Machine& b) {
     return geometry(a) == geometry(b);
 }
 
-/// Plays all epochs. Source: a Reader or a ReadAhead.
+/// Plays all epochs. `Source`: trace::Reader or trace::ReadAhead. `path`: file for the snapshots.
 template <class Source>
 void play(Source& source, const trace::Totals& totals, model::TimingMerger& merger,
           model::Hierarchy& hierarchy, const std::string& path, const Progress& progress) {
@@ -126,8 +126,8 @@ void check(const trace::Header& header, const Machine& machine) {
     same("l1d.ways", captured.l1d.ways, machine.l1d.ways);
 }
 
-/// A full capture of a restored run contains the caches at its beginning. They fit only the same machine and
-/// protocol; a replay with others begins with cold caches.
+/// A full capture of a run that began from a checkpoint contains the caches' contents at its beginning. These
+/// fit only the same caches and protocol; a replay with others begins with cold caches.
 void restore_if_same(const trace::Header& header, const Machine& machine, const std::string& path,
                      model::Hierarchy& hierarchy, model::TimingMerger& merger) {
     if (!header.state.empty() && header.protocol == hierarchy.protocol().name() &&

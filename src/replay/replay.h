@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Replays a capture through a machine and a protocol, without the guest.
+// Replays a capture on a machine with a protocol: plays the recorded streams without the guest.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -11,25 +11,26 @@
 
 namespace s80::replay {
 
-/// `s80-replay capture=FILE machine=FILE protocol=FILE out=DIR [read_ahead=yes]`
+/// Arguments of s80-replay: capture=FILE machine=FILE protocol=FILE out=DIR [read_ahead=yes].
 struct Arguments {
     std::string capture;
     std::string machine;
     std::string protocol;
     std::string out;
-    std::string read_ahead = "no";  ///< or "yes": on a thread of its own
+    /// yes: a thread of its own reads the capture; no: the timing merger's thread.
+    std::string read_ahead = "no";
 
     /// Throws model::Error that names the argument.
     static Arguments parse(int argc, char** argv);
 };
 
-/// Throws model::Error if the capture cannot be replayed on the machine. A filtered capture needs the L1s,
-/// the line size and the processors for which it was filtered; a full one needs the line size and the number
-/// of processors.
+/// Throws model::Error if the capture cannot be replayed on this machine. A full capture needs the same line
+/// size and number of processors. An L1-filtered capture also needs the same L1s and threads per core.
 void check(const trace::Header& header, const model::Machine& machine);
 
-/// Fills the caches with the state at the beginning of the capture, if it has one, and it is of this machine
-/// and protocol; otherwise they stay cold. `path` names a temporary file. Throws model::Error.
+/// Fills the caches with the state that the capture contains, if it is of a machine with the same caches and
+/// of the same protocol. Otherwise the caches stay cold. `path`: name for a temporary file. Throws
+/// model::Error.
 void restore_if_same(const trace::Header& header, const model::Machine& machine, const std::string& path,
                      model::Hierarchy& hierarchy, model::TimingMerger& merger);
 
@@ -40,10 +41,12 @@ struct Result {
     double seconds = 0;
 };
 
-/// Called about ten times per second with the instructions played.
+/// Called about ten times per second. `played`: instructions played so far. `total`: instructions of the
+/// capture.
 using Progress = std::function<void(std::uint64_t played, std::uint64_t total)>;
 
-/// Writes DIR/snapshots.jsonl (under another name until it is complete). Throws model::Error.
+/// Replays the capture and writes DIR/snapshots.jsonl, which has another name until it is complete. Throws
+/// model::Error.
 Result replay(const Arguments& arguments, const Progress& progress);
 
 }  // namespace s80::replay

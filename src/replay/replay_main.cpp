@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// s80-replay: prints progress and result on stdout, and one message on stderr if it fails.
+// s80-replay: replays a capture. Prints progress and result on stdout, and errors as one line on stderr.
 #include <unistd.h>
 
 #include <cerrno>
@@ -25,7 +25,8 @@ int main(int argc, char** argv) {
                     static_cast<std::uintmax_t>(result.instructions), result.seconds);
         return 0;
     } catch (const s80::model::TooManyCores& e) {
-        // The program for large machines has the same arguments and stands beside this one.
+        // The machine has too many cores for this program. s80-replay-wide, in the same folder, has the same
+        // arguments and supports more.
         const std::string wide = std::filesystem::read_symlink("/proc/self/exe").string() + "-wide";
         execv(wide.c_str(), argv);
         std::fprintf(stderr, "s80-replay: %s by this program, and %s cannot be started (%s): compile it\n",

@@ -12,8 +12,8 @@ static_assert(std::endian::native == std::endian::little, "captures are little-e
 
 namespace {
 
-/// The fastest level. The columns already make a capture small, and compression takes time of the merger's
-/// thread.
+/// The fastest level of zstd. Columns make a capture small already, and the thread of the timing merger does
+/// the compression.
 constexpr int kLevel = 1;
 
 std::uint64_t add(std::uint64_t sum, const void* data, std::size_t n) {

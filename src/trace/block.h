@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A capture file is a signature and a sequence of blocks. A block has a header of 32 bytes with a checksum
-// over the whole block, and contents that are compressed with zstd.
+// The blocks of a capture file. The file is a signature and a sequence of blocks. A block has a header of 32
+// bytes, with a checksum of the whole block, and contents compressed with zstd.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -15,14 +15,14 @@ namespace s80::trace {
 
 inline constexpr std::array<std::uint8_t, 8> kSignature{'S', '8', '0', 'C', 'A', 'P', 0x1a, '\n'};
 inline constexpr std::uint32_t kVersion = 4;
-/// The begin of the file.
+/// The first bytes of a capture file.
 struct Preamble {
     std::array<std::uint8_t, 8> signature{};
     std::uint32_t version = 0;
     std::uint32_t reserved = 0;
 };
 static_assert(sizeof(Preamble) == 16);
-/// The size limit of a block, for writing and reading.
+/// Largest size of a block's contents in bytes. Protects a reader from the sizes in a corrupt file.
 inline constexpr std::uint32_t kLargestBlock = 1U << 28;
 
 enum class BlockType : std::uint32_t {
@@ -32,18 +32,19 @@ enum class BlockType : std::uint32_t {
     end = 0x20444e45,     ///< "END "
 };
 
-/// The header in its file layout.
+/// The header of a block, as in the file.
 struct BlockHeader {
     BlockType type{};
-    std::uint32_t epochs = 0;       ///< epochs in this block
+    std::uint32_t epochs = 0;       ///< number of epochs in this block
     std::uint64_t first_epoch = 0;  ///< number of the first epoch, from 0
-    std::uint32_t raw = 0;          ///< bytes before compression
-    std::uint32_t stored = 0;       ///< bytes in the file
-    std::uint64_t sum = 0;          ///< of the fields above and the stored bytes
+    std::uint32_t raw = 0;          ///< bytes of the contents before compression
+    std::uint32_t stored = 0;       ///< bytes of the contents in the file
+    std::uint64_t sum = 0;          ///< block_sum() of the fields above and the contents in the file
 };
 static_assert(sizeof(BlockHeader) == 32);
 
-/// 64-bit FNV-1a in steps of eight bytes, over the header without its checksum and the stored bytes.
+/// The checksum of a block: 64-bit FNV-1a with steps of eight bytes. Includes the header without its field
+/// `sum`, and the contents in the file (`stored`).
 std::uint64_t block_sum(const BlockHeader& header, std::span<const std::uint8_t> stored);
 
 class Compressor {
@@ -52,7 +53,7 @@ public:
     ~Compressor();
     Compressor(const Compressor&) = delete;
     Compressor& operator=(const Compressor&) = delete;
-    /// Valid until the next call.
+    /// Returns the compressed bytes, which are valid until the next call.
     std::span<const std::uint8_t> compress(std::span<const std::uint8_t> raw);
 
 private:
@@ -66,7 +67,7 @@ public:
     ~Decompressor();
     Decompressor(const Decompressor&) = delete;
     Decompressor& operator=(const Decompressor&) = delete;
-    /// Fills `raw`, which has the right size. Throws Malformed.
+    /// Decompresses into `raw`, which has the size that the contents must have. Throws Malformed.
     void decompress(std::span<const std::uint8_t> stored, std::span<std::uint8_t> raw);
 
 private:

@@ -66,7 +66,7 @@ void BlockFile::rewind() {
     next_at_ = sizeof(Preamble);
 }
 
-/// The end record has a fixed size and is the last block. If it is missing, the file is truncated.
+/// The end record is the last block and has a fixed size. A file without one is truncated.
 std::span<const std::uint8_t> BlockFile::read_end(std::size_t size) {
     const std::size_t block = sizeof(BlockHeader) + size;
     block_at_ = size_;

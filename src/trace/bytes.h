@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Little-endian numbers, varints (LEB128) and texts in a sequence of bytes. Reading never leaves the
-// sequence.
+// Writes and reads little-endian numbers, numbers of variable length (LEB128) and texts in a sequence of
+// bytes. Reading never goes beyond the end of the sequence.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,8 @@ namespace s80::trace {
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// An error inside of a block. The caller adds file, offset and epoch to the message.
+/// An error in the contents of a block. BlockFile::fail adds the file, the offset and the epoch to the
+/// message.
 struct Malformed : model::Error {
     using model::Error::Error;
 };
@@ -40,7 +41,7 @@ inline void put_text(Bytes& out, const std::string& text) {
     out.insert(out.end(), text.begin(), text.end());
 }
 
-/// Takes values from the front of a sequence of bytes. Throws Malformed at its end.
+/// Takes values from the front of a sequence of bytes. Throws Malformed if the sequence ends too early.
 class Cursor {
 public:
     Cursor() = default;

@@ -1,33 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The contents of a capture: the epochs of a run in a file, which a replay plays without the
-// guest. The layout of the file (suffix .s80c) is described in docs/reference/interfaces/capture-file.md.
+// What a capture contains: the recorded epochs of a run, which a replay plays without the guest.
+// docs/reference/interfaces/capture-file.md describes the layout of the file (suffix .s80c).
 #pragma once
 #include <cstdint>
 #include <string>
 
 namespace s80::trace {
 
-/// full: every recorded event. filtered: L1-filtered epochs, without the accesses that a private L1 absorbs
-/// under every invalidation protocol (filter.h).
+/// `full`: the capture has every recorded event. `filtered`: it lacks the accesses that an L1 absorbs under
+/// every invalidation protocol (trace/filter.h).
 enum class Form : std::uint32_t { full, filtered };
 
-/// Data before the first epoch.
+/// The part of a capture before the first epoch.
 struct Header {
     Form form = Form::full;
     unsigned processors = 0;
-    std::uint64_t lines = 0;  ///< of guest-physical memory; all accesses are below
-    std::string machine;      ///< the resolved machine file, TOML
-    std::string protocol;     ///< name of the protocol's table in the live run
-    std::string origin;       ///< JSON: experiment, seed, hashes and versions
-    std::string state;  ///< model state (checkpoint/state_file.h) before the first epoch; empty: cold caches
+    std::uint64_t lines = 0;  ///< size of guest-physical memory in lines; all accessed lines are below
+    std::string machine;      ///< the resolved machine file of the live run, as TOML
+    std::string protocol;     ///< name of the protocol of the live run
+    std::string origin;       ///< where the capture comes from, as JSON: experiment, seed, hashes, versions
+    /// State of the model before the first epoch (checkpoint/state_file.h); empty: the caches were cold.
+    std::string state;
 };
 
-/// The contents of the end record.
+/// Totals of a capture, which its end record contains.
 struct Totals {
     std::uint64_t epochs = 0;
     std::uint64_t events = 0;
-    std::uint64_t accesses = 0;      ///< line accesses of the guest, recorded or not
-    std::uint64_t instructions = 0;  ///< begun in these epochs
+    /// Accesses of the guest's processors to lines, including those that were not recorded.
+    std::uint64_t accesses = 0;
+    std::uint64_t instructions = 0;  ///< instructions executed in these epochs
     std::uint64_t last = 0;          ///< `Epoch::instructions` of the last epoch
     bool operator==(const Totals&) const = default;
 };

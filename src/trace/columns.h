@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The layout of the epochs of one block: fields of one kind are stored together in columns
-// (docs/reference/interfaces/capture-file.md).
+// How a block stores epochs: values of one kind are stored together, in a column
+// (docs/reference/interfaces/capture-file.md). Columns compress better than whole events.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -11,23 +11,23 @@
 namespace s80::trace {
 
 enum class Column : unsigned {
-    epochs,  ///< data of epochs and their streams except events, varints
-    steps,   ///< a byte per event: op, width of its line, whether its context differs, whether it is awaited
-    deltas,  ///< a byte per event; kLongDelta: see the next column
-    long_deltas,  ///< 16 bits
-    code,         ///< lines of instruction fetches
-    data,         ///< lines of all other events except ordering edges
-    edges,        ///< the words of ordering edges
-    ways,         ///< a byte per event, in L1-filtered epochs
-    contexts,     ///< a byte where the context of a processor's events changes
+    epochs,       ///< all data of epochs and streams except events, as numbers of variable length
+    steps,        ///< a byte per event: op, width of the line's difference, new context, awaited (Step)
+    deltas,       ///< a byte per event: instructions since the event before; kLongDelta: see `long_deltas`
+    long_deltas,  ///< 16 bits for each delta that does not fit into a byte
+    code,         ///< differences of lines: of instruction fetches
+    data,         ///< differences of lines: of all other events except ordering edges
+    edges,        ///< differences of the words of ordering edges (Edge::word)
+    ways,         ///< a byte per event, in L1-filtered epochs: Event::l1_way
+    contexts,     ///< a byte for each event whose context differs from that of the processor's event before
 };
 inline constexpr unsigned kColumns = 9;
 
 inline constexpr std::uint8_t kLongDelta = 0xff;
 
-/// Lines are stored as differences to the processor's last line in the same column, with the sign in the
-/// lowest bit, in the smallest of 0, 1, 2 or 4 bytes. Reading one needs no branch, and no table that would
-/// displace the model's data from the host's caches.
+/// The difference of a line to the processor's last line in the same column. It is stored in the smallest of
+/// 0, 1, 2 or 4 bytes, with the sign in the lowest bit. A reader needs no branch for it, and no table that
+/// would displace the model's data from the host's caches.
 class LineDifference {
 public:
     static constexpr std::array<std::uint8_t, 4> kBytes{0, 1, 2, 4};
@@ -39,14 +39,14 @@ public:
     constexpr unsigned width() const {
         return folded_ == 0 ? 0 : folded_ <= kMask[1] ? 1 : folded_ <= kMask[2] ? 2 : 3;
     }
-    /// The value to be added to the line before.
+    /// The difference that a stored value stands for; the sum with the last line is the line.
     static constexpr model::Line unfold(std::uint32_t folded) { return folded >> 1 ^ (0 - (folded & 1)); }
 
 private:
     std::uint32_t folded_;
 };
 
-/// The byte of the column `steps`.
+/// A byte of the column `steps`.
 struct Step {
     std::uint8_t byte;
     static constexpr Step pack(model::Op op, unsigned width, bool new_context, bool awaited) {
@@ -62,7 +62,7 @@ struct Step {
     static constexpr unsigned kAwaited = 128;
 };
 
-/// The last values in a processor's stream.
+/// The last line in each column, and the last context, of one processor. A block begins with zeros.
 struct Lasts {
     model::Line code = 0;
     model::Line data = 0;
@@ -70,13 +70,13 @@ struct Lasts {
     std::uint8_t context = 0;
 };
 
-/// The first byte of an epoch in the column `epochs`: its mark, and the values that follow.
+/// Bits of an epoch's first byte in the column `epochs`: the mark (kMarkMask), and which values follow.
 inline constexpr std::uint8_t kMarkMask = 7;
 inline constexpr std::uint8_t kHasIdle = 8;
 inline constexpr std::uint8_t kHasSignals = 16;
 
-/// Limit of the instructions after a stream's last event: a clock in 1/256 cycle cannot overflow within an
-/// epoch.
+/// Limit for the number of instructions after a stream's last event. With it, a clock in 1/256 cycle cannot
+/// overflow in an epoch.
 inline constexpr std::uint64_t kLongestTail = std::uint64_t{1} << 32;
 
 }  // namespace s80::trace

@@ -13,16 +13,16 @@ using model::Op;
 
 namespace {
 
-/// The ends of the columns of lines are checked once in so many events.
+/// Number of events after which the ends of the columns of lines are checked.
 constexpr std::size_t kChunk = 64;
 static_assert(kChunk * sizeof(std::uint32_t) <= Decoder::kPadding);
 
-/// What a byte of the column `steps` means.
+/// What a byte of the column `steps` means, computed for all 256 values.
 struct StepInfo {
-    std::uint32_t mask;   ///< of the line's difference
-    std::uint16_t event;  ///< last two bytes of an Event without its way and context
-    std::uint8_t bytes;   ///< of the line's difference
-    std::uint8_t column;  ///< its line is in the column 0 `data`, 1 `code`, 2 `edges`
+    std::uint32_t mask;   ///< bits of the line's difference that are stored
+    std::uint16_t event;  ///< op, as in the last two bytes of an Event; way and context are added
+    std::uint8_t bytes;   ///< size of the line's difference in the file
+    std::uint8_t column;  ///< column of the line: 0 `data`, 1 `code`, 2 `edges`
     bool access;
     bool new_context;
     bool awaited;
@@ -45,11 +45,12 @@ constexpr std::array<StepInfo, 256> kSteps = [] {
     return all;
 }();
 
-// Events are composed in a register, so the layout of Event must be this one.
+// take_stream() composes the 8 bytes of an Event in a register, and needs this layout of Event.
 static_assert(offsetof(Event, line) == 0 && offsetof(Event, context) == 7);
 constexpr unsigned kAwaitedBit = 47;
 
-/// Checks an event that is not an access. Throws Malformed if it is not valid.
+/// Checks an event that is not an access. `byte`: of the column `steps`. `line`: its line or word. Throws
+/// Malformed.
 void check_other(std::uint8_t byte, model::Line line, std::uint32_t signals, std::size_t processors) {
     const Step step{byte};
     const auto op = static_cast<Op>(step.op());
@@ -131,7 +132,7 @@ void Decoder::take(model::Epoch& epoch) {
     take_counts(epoch);
 }
 
-/// Reads a set of processors: one bit for each processor of the machine, in whole words.
+/// Reads a set of processors: whole words, with one bit for each processor of the machine.
 model::CoreSet Decoder::take_set(Cursor& in) const {
     model::CoreSet set;
     for (unsigned i = 0; i < model::CoreSet::words_for(static_cast<unsigned>(lasts_.size())); ++i) {
@@ -140,8 +141,8 @@ model::CoreSet Decoder::take_set(Cursor& in) const {
     return set;
 }
 
-/// Converts the ordering edges: in a file of a small machine, they have fewer bits for the processor than in
-/// this program.
+/// Converts the words of ordering edges. The number of bits for a processor depends on the machine in a file,
+/// and on the largest machine in this program.
 void Decoder::widen_edges(model::Stream& stream) const {
     const unsigned bits = model::file_core_bits(lasts_.size());
     if (bits == model::kCoreBits) {
@@ -154,7 +155,8 @@ void Decoder::widen_edges(model::Stream& stream) const {
     }
 }
 
-/// Makes room for the events of the stream, and returns their number.
+/// Reads a stream's number of events and instructions after the last event. Makes room for the events, and
+/// returns their number.
 std::uint64_t Decoder::take_size(model::Stream& stream) {
     const std::uint64_t size = column(Column::epochs).take_varint();
     stream.tail = column(Column::epochs).take_varint();
@@ -178,8 +180,8 @@ void Decoder::take_stream(model::Stream& stream, Lasts& lasts, std::uint32_t sig
     Cursor& code = column(Column::code);
     Cursor& data = column(Column::data);
     Cursor& edges = column(Column::edges);
-    // The line of each event is in one of three columns. An index selects the column, not a branch, because
-    // the column cannot be predicted.
+    // The line of an event is in one of three columns, which is selected by an index. The host could not
+    // predict a branch.
     std::array<const std::uint8_t*, 3> at{data.position(), code.position(), edges.position()};
     std::array<model::Line, 3> last{lasts.data, lasts.code, lasts.edge};
     std::uint16_t context = static_cast<std::uint16_t>(lasts.context << 8);
@@ -236,7 +238,7 @@ void Decoder::take_ways(model::Stream& stream) {
     }
 }
 
-/// The context, as the high byte of 16 bits.
+/// Reads a context. Returns it in the high byte of 16 bits, as in the last two bytes of an Event.
 std::uint16_t Decoder::take_context() {
     const auto context = column(Column::contexts).take<std::uint8_t>();
     if (context >= model::kContexts) {

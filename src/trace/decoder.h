@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Converts columns to epochs. Every value is checked, so that the timing merger can rely on it.
+// Converts the columns of a block to epochs. Checks every value, because the timing merger does not.
 #pragma once
 #include <array>
 #include <span>
@@ -13,19 +13,21 @@ namespace s80::trace {
 
 class Decoder {
 public:
-    /// `lines`: all accessed lines must be below.
+    /// `placed`: the epochs are L1-filtered. `lines`: size of guest-physical memory; all accessed lines must
+    /// be below.
     Decoder(unsigned processors, bool placed, std::uint64_t lines)
         : placed_(placed), lines_(lines), lasts_(processors) {}
 
-    /// The decoder does not check for the end of the line columns at every event. This many bytes after the
-    /// contents of a block may be read.
+    /// The decoder checks for the end of the columns of lines only once in several events. It may therefore
+    /// read this number of bytes after the contents of a block.
     static constexpr std::size_t kPadding = 256;
 
-    /// The contents of a block, which must live until its last epoch is taken. Throws Malformed.
+    /// Begins a block. `contents` must stay valid until the block's last epoch has been taken. Throws
+    /// Malformed.
     void begin(std::span<const std::uint8_t> contents);
-    /// The block's next epoch. Throws Malformed.
+    /// Takes the next epoch of the block. Throws Malformed.
     void take(model::Epoch& epoch);
-    /// Throws Malformed if data remain.
+    /// Call it after the block's last epoch. Throws Malformed if the columns have further data.
     void end() const;
 
 private:

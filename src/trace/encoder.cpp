@@ -13,7 +13,7 @@ using model::Op;
 
 namespace {
 
-/// Makes room for n more bytes, and returns their address.
+/// Appends `n` bytes, and returns the address of the first.
 std::uint8_t* extend(Bytes& column, std::size_t n) {
     const std::size_t at = column.size();
     column.resize(at + n);
@@ -167,7 +167,7 @@ void Encoder::add_deltas(const model::Stream& stream) {
     }
 }
 
-/// Adds up the counts until the next mark, because they are not needed before.
+/// Adds up the counts of epochs up to the next mark. A reader needs counts only at marks.
 void Encoder::collect(const model::Epoch& epoch) {
     if (!epoch.counted) {
         return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Converts epochs to columns.
+// Converts epochs to the columns of blocks.
 #pragma once
 #include <array>
 #include <vector>
@@ -12,17 +12,20 @@ namespace s80::trace {
 
 class Encoder {
 public:
+    /// `placed`: the epochs are L1-filtered.
     Encoder(unsigned processors, bool placed) : placed_(placed), lasts_(processors), counts_(processors) {}
 
-    /// Throws model::Error if the epoch does not fit this capture.
+    /// Adds an epoch to the block. Throws model::Error if the epoch does not have the form of this capture.
     void add(const model::Epoch& epoch);
 
+    /// Number of epochs in the block.
     std::uint32_t epochs() const { return epochs_; }
+    /// Size of the block's columns so far.
     std::size_t bytes() const;
-    /// The contents of a block. The next epoch begins another block, which can be read without this one.
+    /// Ends the block and returns its contents. A block can be read without the blocks before it.
     Bytes finish();
 
-    /// Whether counts are pending until an epoch with a mark.
+    /// Whether epochs were added after the last mark, so that their counts are not in any block yet.
     bool pending() const { return pending_; }
 
 private:
@@ -40,7 +43,8 @@ private:
     std::uint32_t epochs_ = 0;
     std::uint64_t index_ = 0;
     std::uint64_t instructions_ = 0;
-    std::vector<model::Stream> counts_;  ///< by processor, since the last mark; without events
+    /// By processor: counts of the epochs since the last mark; these streams have no events.
+    std::vector<model::Stream> counts_;
     bool pending_ = false;
 };
 

@@ -13,7 +13,7 @@ using model::Op;
 namespace {
 
 constexpr std::size_t kSeen = 512;
-/// Events between a prefetch and its use.
+/// Number of events between the host's prefetch of a set and its use.
 constexpr std::size_t kAhead = 8;
 
 }  // namespace

@@ -26,7 +26,7 @@ bool ReadAhead::next(model::Epoch& epoch) {
         }
         return false;
     }
-    // The storage of the epoch before returns to the ring.
+    // The ring gets the storage of the caller's last epoch.
     std::swap(epoch, ring_[taken_++ % kAhead]);
     lock.unlock();
     changed_.notify_all();
@@ -40,7 +40,8 @@ void ReadAhead::run() {
         if (stop_) {
             return;
         }
-        model::Epoch& next = ring_[read_ % kAhead];  // the other thread does not use it before read_ grows
+        // The other thread does not use this element before read_ increases.
+        model::Epoch& next = ring_[read_ % kAhead];
         lock.unlock();
         bool more = false;
         std::exception_ptr failure;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads a capture on its own thread, some epochs ahead of the timing merger: reading takes a third of the
-// time of a full capture's replay. Reading ahead has no benefit if every core of the host runs a replay of
-// its own.
+// Reads a capture on a thread of its own, some epochs ahead of the timing merger: without it, reading takes a
+// third of the time of a full capture's replay. It has no benefit if each core of the host already executes a
+// replay.
 #pragma once
 #include <condition_variable>
 #include <cstddef>
@@ -17,18 +17,18 @@ namespace s80::trace {
 
 class ReadAhead {
 public:
-    /// The reader belongs to this object during its lifetime.
+    /// `reader` must outlive this object, and no other code may use it in the meantime.
     explicit ReadAhead(Reader& reader);
     ~ReadAhead();
     ReadAhead(const ReadAhead&) = delete;
     ReadAhead& operator=(const ReadAhead&) = delete;
 
-    /// Like Reader::next. Throws an exception of the reader after it has returned the epochs before the
-    /// error.
+    /// Like Reader::next. If the reader throws an exception, throws it after all epochs before the error have
+    /// been returned.
     bool next(model::Epoch& epoch);
 
 private:
-    /// So many epochs that one long epoch makes neither side wait.
+    /// Number of epochs in the ring: enough that one long epoch does not make either thread wait.
     static constexpr std::size_t kAhead = 16;
 
     void run();
@@ -36,13 +36,13 @@ private:
     Reader& reader_;
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::vector<model::Epoch> ring_;  ///< by number of the epoch
+    std::vector<model::Epoch> ring_;  ///< storage of the epochs: number n is at n modulo kAhead
     std::size_t read_ = 0;
     std::size_t taken_ = 0;
-    bool ended_ = false;  ///< no more epochs follow
+    bool ended_ = false;  ///< the reader has no more epochs
     bool stop_ = false;
     std::exception_ptr failure_;
-    std::thread thread_;  ///< last member: it uses all others
+    std::thread thread_;  ///< last member, because the thread uses all others
 };
 
 }  // namespace s80::trace

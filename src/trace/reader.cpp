@@ -56,7 +56,7 @@ void Reader::read_header() {
     next_block();
 }
 
-/// Reads the next block with epochs. Returns false at the end record.
+/// Reads the next block that has epochs. Returns false at the end record.
 bool Reader::next_block() {
     if (ended_ || !file_.read(taken_)) {
         ended_ = true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads a capture. A truncated or corrupt file is rejected with the position of the error. All epochs that
-// it returns are safe to play on a machine with the capture's processors and memory, whatever the file
-// contains.
+// Reads a capture. Rejects a truncated or corrupt file with the position of the error. Whatever a file
+// contains, an epoch that is returned can be played safely on a machine with the capture's processors and
+// memory.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -17,24 +17,24 @@ namespace s80::trace {
 
 class Reader {
 public:
-    /// Opens a complete capture and checks header and end record. Throws model::Error that names file and
+    /// Opens a capture, and checks its header and end record. Throws model::Error that names the file and the
     /// position.
     explicit Reader(const std::string& path);
 
     const Header& header() const { return header_; }
     const Totals& totals() const { return totals_; }
-    /// The number of epochs taken so far.
+    /// Number of epochs that next() has returned.
     std::uint64_t taken() const { return taken_; }
 
-    /// The next epoch, in the storage of the one before; false after the last. Throws model::Error that names
-    /// the file, the byte offset of the block, and the epoch.
+    /// Reads the next epoch into the storage of the last one. Returns false after the last epoch. Throws
+    /// model::Error that names the file, the offset of the block, and the epoch.
     bool next(model::Epoch& epoch);
 
 private:
     void read_end();
     void read_header();
     bool next_block();
-    /// Processes a block's contents; adds the position to errors.
+    /// Calls `fn`, which processes the contents of a block; adds the position to an error.
     template <class Fn>
     void parse(Fn&& fn);
 
@@ -42,7 +42,7 @@ private:
     Header header_;
     Totals totals_;
     std::optional<Decoder> decoder_;
-    std::uint32_t left_ = 0;  ///< epochs left in the present block
+    std::uint32_t left_ = 0;  ///< epochs of the present block that are not read yet
     std::uint64_t taken_ = 0;
     std::uint64_t events_ = 0;
     bool ended_ = false;

@@ -9,7 +9,7 @@ namespace s80::trace {
 
 namespace {
 
-/// A block is written when its epochs take so many bytes. Smaller blocks compress worse.
+/// Size of the columns at which a block is written. Smaller blocks compress worse.
 constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
 
 Bytes head(const Header& header) {
@@ -96,7 +96,8 @@ void Writer::put_block(BlockType type, std::uint32_t epochs, std::uint64_t first
     if (raw.size() > kLargestBlock) {
         throw model::Error("an epoch is too large for the capture " + file_.path());
     }
-    // The end record has a fixed size, so that it is found from the end of the file.
+    // The end record has a fixed size, without compression, so that a reader finds it from the end of the
+    // file.
     const auto stored = type == BlockType::end ? raw : compressor_.compress(raw);
     BlockHeader header{type,
                        epochs,

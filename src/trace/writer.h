@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writes a capture. The file has its name only when it is complete.
+// Writes a capture. The file gets its name when it is complete.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -14,18 +14,19 @@ namespace s80::trace {
 
 class Writer {
 public:
-    /// Creates `path`.partial. Throws model::Error if this fails.
+    /// Creates the file as `path`.partial. Throws model::Error if this fails.
     Writer(const std::string& path, const Header& header);
 
-    /// Throws model::Error if the epoch is not of the capture's form, or if the file cannot be written. The
-    /// streams' counters are summed and written with the next epoch that has a mark.
+    /// Adds an epoch. The counters of its streams are summed up and written with the next epoch that has a
+    /// mark. Throws model::Error if the epoch does not have the form of the capture, or if the file cannot be
+    /// written.
     void write(const model::Epoch& epoch);
 
-    /// Completes the file and gives it its name. The last epoch must have a mark. Throws model::Error.
+    /// Completes the file, which gets its name. The last epoch must have had a mark. Throws model::Error.
     void close();
 
     const Totals& totals() const { return totals_; }
-    /// Bytes written so far.
+    /// Number of bytes written so far.
     std::uint64_t bytes() const { return bytes_; }
 
 private:

@@ -106,7 +106,8 @@ std::string difference(unsigned cores, const Hierarchy& wanted, const Hierarchy&
             }
         }
     }
-    // `made` also has dummy lines. They lie above the lines of `wanted`, and are left out.
+    // The memory of `made` also has dummy lines, which `wanted` does not have. Their numbers are above those
+    // of all lines of `wanted`; they are left out.
     auto after = made.home().remembered();
     std::erase_if(after, [&](Line line) { return line >= wanted.lines(); });
     if (after != wanted.home().remembered()) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The contents of all caches in the form in which two states are compared: the lines of each set with their
-// states, the least recently used first, and the lines for which memory assumes sharers. The way in which a
-// line stands has no effect under LRU, so it is left out.
+// The contents of all caches, in a form in which two states can be compared: the lines of each set with their
+// states, the least recently used first, and the lines for which memory assumes sharers. In which way a line
+// is does not matter under LRU, so ways are left out.
 #pragma once
 #include <string>
 #include <vector>
@@ -21,14 +21,14 @@ struct Copy {
     bool operator==(const Copy&) const = default;
 };
 
-/// The lines of one set, the least recently used first.
+/// The lines of a set, the least recently used first.
 std::vector<Copy> contents(const model::Cache& cache, model::Line set);
 
-/// The number of lines of all cores, by place and state.
+/// Counts the lines of all cores by cache and state.
 struct Census {
     explicit Census(const model::Protocol& protocol) : protocol_(protocol) {}
     void add(unsigned cores, const model::Hierarchy& hierarchy);
-    /// {"l2": {"E": 12, ...}, ...}
+    /// The counts as JSON: {"l2": {"E": 12, ...}, ...}
     std::string json() const;
 
 private:
@@ -36,8 +36,9 @@ private:
     std::uint64_t lines_[kPlaces][model::kMaxStates] = {};
 };
 
-/// The first difference between the first `cores` cores of two hierarchies, and between their memories, as a
-/// sentence; empty: none. All other cores of `made` are spare cores. They must not hold a line of `wanted`.
+/// Compares the first `cores` cores and the memories of two hierarchies. Returns the first difference as a
+/// sentence; empty: there is none. Further cores of `made` are spare cores, which must not hold a line of
+/// `wanted`.
 std::string difference(unsigned cores, const model::Hierarchy& wanted, const model::Hierarchy& made);
 
 }  // namespace s80::replay

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The commands `warm` and `rebuild`: write the state that a trace leaves in the caches, and a trace that
-// brings cold caches into a state.
+// The command `warm` writes the state in which a trace leaves the caches. The command `rebuild` writes a
+// trace that brings cold caches into a state.
 #include "warm/order_warm.h"
 
 #include <cstdio>

@@ -50,8 +50,9 @@ std::vector<Step> Planner::plan(const Group& group, const std::vector<Line>& ass
     return std::move(steps_);
 }
 
-/// A core's line in an L1 that other cores read before the core's stage 3 occupies its way during that stage.
-/// At least one way must stay free for the lines of the L2. So cores with many such lines come first.
+/// Sets the order of cores for stage 3. If other cores must read a line of a core's L1 before the core's turn
+/// in stage 3, that line occupies a way of the L1 during stage 3. At least one way must be left for the lines
+/// of the L2. So cores with many such lines come first.
 void Planner::order_cores() {
     std::vector<unsigned> burden(layout_.cores, 0);
     for (const auto& [line, owner] : group_->owners) {
@@ -94,8 +95,9 @@ void Planner::find_early() {
             early_.insert(line);
         }
     }
-    // Only a store leads to the state MM, and stores use the L1D. A line that the L1I shall hold then passes
-    // through the L2. The others are acquired now, so that they do not need a free way of the L1D later.
+    // Only a store leads to state MM, and a store brings the line into the L1D. If the line is to be in the
+    // L1I, it passes through the L2 afterwards. Such lines are brought in early, so that they need no free
+    // way of the L1D later.
     for (const auto& [line, owner] : group_->owners) {
         if (owner.copy.state == names_.mm && owner.place == Place::l1i) {
             early_.insert(line);
@@ -135,8 +137,8 @@ bool Planner::feasible(unsigned core) const {
                        [&](const auto& set) { return has_room(core, path(core, set.first), set.first); });
 }
 
-/// The reader makes the writer an owner (OC). The eviction of an owner leaves the line so. Each line pushes
-/// the lines before it out of the spare cores.
+/// Memory assumes sharers of a line after the eviction of an owner (state OC). The writer becomes such an
+/// owner when the reader reads its line. Each line pushes the line before it out of the spare cores.
 void Planner::assume_sharers(const std::vector<Line>& lines) {
     for (const Line line : lines) {
         access(writer(), Kind::load, line);
@@ -159,7 +161,7 @@ void Planner::bring_early(unsigned core) {
             }
         }
     };
-    each(Place::l1i, [&](const Copy& copy) {  // now, while the L2 is empty
+    each(Place::l1i, [&](const Copy& copy) {  // before the L2 has other lines
         if (copy.state == names_.mm) {
             acquire(core, copy, Place::l1d);
             enter(core, copy.line, Place::l1i);
@@ -187,7 +189,8 @@ void Planner::fill_l2(unsigned core) {
     }
 }
 
-/// last: also the copies in S whose owner had not been brought in when this core's turn came.
+/// Brings in the lines of an L1. A copy in S must wait until the line's owner has the line; `last`: brings in
+/// the copies that had to wait.
 void Planner::fill_l1(unsigned core, Place place, bool last) {
     for (Line set = group_->number; set < sets(place); set += layout_.groups) {
         for (const Copy& copy : lines_of(wanted(core, place), set)) {
@@ -233,8 +236,8 @@ void Planner::arrange(unsigned core, Place place) {
     }
 }
 
-/// Brings a line that the core does not hold into an L1, in its state. Owners get their state O or OC with
-/// the first read of another core.
+/// Brings a line that the core does not hold into an L1, in its wanted state. An owner gets state O or OC
+/// when another core first reads the line.
 void Planner::acquire(unsigned core, const Copy& copy, Place place) {
     if (copy.state == names_.mm) {
         make_room(core, copy.line, Place::l1d);
@@ -255,7 +258,8 @@ void Planner::enter(unsigned core, Line line, Place place) {
     access(core, kind_of(place), line);
 }
 
-/// Touches the lines that shall stay in the L1, so that another line, or none, is the victim.
+/// Accesses the lines that are to stay in the L1, until the victim for the new line is another line or an
+/// empty way.
 void Planner::make_room(unsigned core, Line line, Place place) {
     const Cache& l1 = cache_of(made_.caches().core(core), place);
     if (l1.find(line)) {
@@ -286,7 +290,8 @@ bool Planner::held(unsigned core, Line line) const {
     return made_.caches().state(core, line) != made_.protocol().invalid();
 }
 
-/// Whether the L1 shall keep the line: in the end, or (a dummy line) until the writer takes it.
+/// Whether the line is to stay in the L1: because it is wanted there, or because it is a dummy line, which
+/// the writer will remove.
 bool Planner::stays(unsigned core, Line line, Place place) const {
     const auto& lines = lines_of(wanted(core, place), line % sets(place));
     return line >= layout_.pusher(0, 0) ||

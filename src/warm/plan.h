@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Plans the accesses that bring cold caches into a wanted state of the protocol `hammer`, with the order of
-// replacement. Three spare cores with tiny caches help: a writer and a reader hold blocks that they give up
-// again, and a pacer spends time (trace.h).
+// Plans accesses that bring cold caches into a wanted state, with the order of replacement, under the
+// protocol `hammer`. Three spare cores with tiny caches help: the writer and the reader get blocks and give
+// them up again, and the pacer lets time pass (warm/trace.h).
 //
-// The plan of a group has these stages. An access may push a line of an L1 into the L2 set of the line. No
-// stage pushes a line out of an L2, because a set gets only the lines that it shall hold in the end.
-// 1. The writer and the reader leave lines for which memory assumes sharers.
-// 2. Owners that other cores read early are brought in early.
-// 3. The lines of the L2s pass through an L1, core by core, the oldest line of each set first. A line that
-//    the core already holds is touched, which moves it to its place in the order of replacement.
-// 4. The lines of the L1s follow. Dummy lines push the last lines of stage 3 to the L2. A store of the writer
-//    removes the dummy lines.
+// The plan of a group has four stages. An access may push a line of an L1 into the line's L2 set. No stage
+// pushes a line out of an L2, because a set gets only the lines that it is to hold in the end.
+// 1. Writer and reader make memory assume sharers of the lines for which the wanted state has them.
+// 2. Owners get those blocks early that other cores must read early.
+// 3. The lines of each L2 pass through an L1, core by core, the least recently used line of each set first.
+//    If the core already holds a line, it accesses the line again, which gives the line its place in the
+//    order of replacement.
+// 4. The lines of the L1s follow. Dummy lines push the last lines of stage 3 into the L2. Then stores of the
+//    writer remove the dummy lines.
 #pragma once
 #include <unordered_set>
 #include <vector>
@@ -25,17 +26,18 @@ struct Step {
     model::Line line = 0;
     std::uint8_t core = 0;
     model::Kind kind = model::Kind::load;
-    unsigned cycles = 0;  ///< duration on an otherwise idle machine
+    unsigned cycles = 0;  ///< time that the access takes on an otherwise idle machine
 };
 
 class Planner {
 public:
-    /// `made` has the machine's cores and the spare cores. It is cold, and plays what is planned.
+    /// `made`: cold caches of the machine's cores and the spare cores, on which the planner plays what it
+    /// plans.
     Planner(const Layout& layout, const Names& names, model::Hierarchy& made)
         : layout_(layout), names_(names), made_(made) {}
 
-    /// assumed: the lines of the group for which memory assumes sharers. Throws model::Error if the method
-    /// cannot rebuild the group.
+    /// Plans the accesses for a group. `assumed`: lines of the group for which memory assumes sharers. Throws
+    /// model::Error if the method cannot rebuild the group.
     std::vector<Step> plan(const Group& group, const std::vector<model::Line>& assumed);
 
 private:
@@ -46,7 +48,7 @@ private:
     void find_early();
     bool is_early(const Wanted& owner) const;
     bool feasible(unsigned core) const;
-    /// The L1 through which a core's lines of an L2 set pass.
+    /// The L1 through which stage 3 brings the lines of this L2 set.
     Place path(unsigned core, model::Line set) const;
     bool has_room(unsigned core, Place place, model::Line set) const;
 
@@ -73,8 +75,8 @@ private:
     const Names& names_;
     model::Hierarchy& made_;
     const Group* group_ = nullptr;
-    std::vector<unsigned> order_;  ///< cores in the order of stage 3
-    std::vector<unsigned> rank_;   ///< of each core in `order_`
+    std::vector<unsigned> order_;  ///< the cores in the order in which stage 3 treats them
+    std::vector<unsigned> rank_;   ///< by core: its position in `order_`
     std::unordered_set<model::Line> early_;
     std::vector<Step> steps_;
 };

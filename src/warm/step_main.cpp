@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// s80-step: plays a totally ordered trace through the model, step by step or as counts. It needs the model
-// alone, so that the first lesson compiles without the libraries that captures need (scripts/build lesson).
+// s80-step: plays a totally ordered trace on the model, and prints each step or counts. It links only the
+// model, so that the first lesson can be compiled without the libraries that captures need (scripts/build
+// lesson).
 #include "warm/order_warm.h"
 
 int main(int argc, char** argv) {

@@ -10,14 +10,16 @@ using model::Line;
 
 namespace {
 
-/// Time from the end of one access of a group to the beginning of the next one. When Ruby reports the end of
-/// an access, acknowledgements and writebacks may still be under way. Twice the longest path is ample; Ruby's
-/// network and controllers need some cycles on a machine without latencies, too.
+/// Time between the end of an access and the beginning of the next access of the same group, in cycles. When
+/// gem5's Ruby reports the end of an access, acknowledgements and writebacks may still be on their way. Twice
+/// the longest path is enough; the constant is for Ruby's network and controllers on a machine without
+/// latencies.
 std::uint64_t quiet_cycles(const model::Latency& latency) {
     return 200 + 2 * (std::uint64_t{latency.l2_hit} + latency.memory + latency.cache + latency.upgrade);
 }
 
-/// Interleaves groups. A vcpu is a set of the spare cores' caches; it works on one of its groups at a time.
+/// Interleaves the plans of groups. A `Vcpu` here is a set of the spare cores' caches, which works on one
+/// group at a time.
 class Interleaver {
 public:
     Interleaver(const Layout& layout, const model::Machine& machine, std::vector<std::vector<Step>> plans)
@@ -55,9 +57,9 @@ public:
                 pause(out);
             }
         }
-        // Ends the trace with hits, so that no transaction is under way when the last access ends. The hits
-        // alternate between two lines, because Ruby answers consecutive accesses of a core to the same line
-        // in no time.
+        // Ends the trace with hits that last until the last access has no message on its way. The hits
+        // alternate between two lines, because Ruby answers consecutive accesses of a core to one line in no
+        // time.
         pause(out);
         const Line hits[] = {layout_.pacer(number_ - 1), layout_.bystander()};
         put(out, {layout_.bystander(), pacer(), model::Kind::load, pause_});
@@ -91,8 +93,9 @@ private:
     unsigned number_ = 0;
 };
 
-/// A read of a device may leave copies in S without an owner, although memory does not assume sharers.
-/// Accesses of cores cannot produce this state, so the function lets memory assume sharers of these lines.
+/// A device's read may leave copies in S without an owner, although memory does not assume sharers. No
+/// accesses of cores lead to this state. So this function makes memory assume sharers of these lines, in
+/// `state` and in `assumed`.
 std::uint64_t assume_missing_sharers(const Group& group, Hierarchy& state, std::vector<Line>& assumed) {
     std::vector<Line> missing;
     for (const auto& [line, copies] : group.sharers) {
