@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The result of one access: who serviced it, in which state, and how long it stalled. Also the only place of
-// the model that knows how the labels of the statistics follow from such results.
+// The result of one access: which place sent the data, the state of the copy there, and the stall. No other
+// file of the model says how these results are counted (source and service in the statistics).
 #pragma once
 #include <array>
 #include <cstdint>
@@ -11,33 +11,34 @@
 
 namespace s80::model {
 
-/// What an access did. The default value is an access that its L1 satisfied. Passed by reference beyond the
-/// L1: to pack it into registers for each return costs more than the calls.
+/// What an access did. The default value is an access that hit in its L1. Functions beyond the L1 fill in a
+/// reference: to pack this structure into registers for each return would cost more than the calls.
 struct Outcome {
-    unsigned stall = 0;                   ///< cycles
-    Place place = Place::l1;              ///< from where the data came
-    StateClass state = StateClass::none;  ///< of the supplier's copy before the access
-    CoreNumber supplier = kNobody;        ///< the core that sent data; nobody: memory did, or none moved
-    Bus request = Bus::none;              ///< what the requester asked of the other cores and memory
-    CoreSet had_copies{};                 ///< sharers: other cores that had a copy before the request
-    /// The core had lost its last copy of the line to a recall by the home.
+    unsigned stall = 0;                   ///< stall of the access in cycles, beyond the base cycle
+    Place place = Place::l1;              ///< place that had the data
+    StateClass state = StateClass::none;  ///< state of the supplier's copy before the access, as counted
+    /// Core whose cache sent the data; kNobody: memory or the LLC sent them, or no data moved.
+    CoreNumber supplier = kNobody;
+    Bus request = Bus::none;  ///< what the requester asked of the home
+    CoreSet had_copies{};     ///< other cores that had a copy before the request
+    /// The home had recalled the core's last copy of the line (see HomeEvent).
     bool after_recall = false;
 
-    /// The data came from outside of the core.
+    /// Whether the data came from outside of the core.
     constexpr bool missed() const { return place > Place::l2; }
-    /// The core had the data, and asked for the permission to store.
+    /// Whether the core had the data, and asked for permission to store.
     constexpr bool upgraded() const { return place == Place::l2 && request != Bus::none; }
 };
 
 /// The labels of an access in the statistics and in the log of misses.
 struct Labels {
-    Source source = Source::memory;  ///< of data from outside of the core
-    Service service = Service::l2;   ///< for which it stalled
+    Source source = Source::memory;  ///< where the data of a miss came from
+    Service service = Service::l2;   ///< what the processor stalled for
 };
 
-/// The labels of an outcome. Without branches, because the place of an access cannot be predicted.
+/// The labels for an outcome. Has no branches, because the host cannot predict the place of an access.
 constexpr Labels labels(const Outcome& outcome) {
-    // By place.
+    // Indexed by Place:
     constexpr std::array kService{Service::l2, Service::l2, Service::cache, Service::llc, Service::memory};
     constexpr std::array kSource{Source::memory, Source::memory, Source::memory, Source::llc, Source::memory};
     const auto place = static_cast<unsigned>(outcome.place);
@@ -46,11 +47,11 @@ constexpr Labels labels(const Outcome& outcome) {
             outcome.upgraded() ? Service::upgrade : kService[place]};
 }
 
-/// Why a processor waits although no place services an access of it. issue: the core's other thread takes
-/// issue slots. order: a conflicting access of another processor has to come first.
+/// Why a processor waits although nothing services an access of it. `issue`: the core's other thread uses
+/// issue slots. `order`: a conflicting access of another processor must come first (an ordering edge).
 enum class Delay : std::uint8_t { issue, order };
 
-/// The label for which a processor stalled by a delay.
+/// The label under which stalls by this delay are counted.
 constexpr Service service(Delay delay) {
     return delay == Delay::issue ? Service::issue : Service::order;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A coherence protocol as dense tables: of the private caches, and of the home if the protocol has one.
-// Loaded from a file in configs/protocols.
+// A coherence protocol as tables: one for the private caches, and one for the home if the protocol has a
+// [home]. Files in configs/protocols contain such tables.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -24,8 +24,8 @@ inline constexpr unsigned kBusRequests = 3;
 inline constexpr unsigned kMaxHomeStates = 16;
 using HomeState = std::uint8_t;
 
-/// What can happen to a block at its home. A fetch is a read for an instruction. A put tells the home that a
-/// private cache evicted its copy; the three puts are for copies in S, in E or M, and in O.
+/// What can happen to a block at its home. `fetch`: a read for an instruction. `put`: a private cache tells
+/// the home that it has evicted its copy, which was in S (sharer), in E or M (exclusive), or in O (owner).
 enum class HomeEvent : std::uint8_t {
     read,
     fetch,
@@ -34,71 +34,73 @@ enum class HomeEvent : std::uint8_t {
     put_sharer,
     put_exclusive,
     put_owner,
-    displace,  ///< the last-level cache needs the way
-    recall     ///< the directory needs the entry
+    displace,  ///< the last-level cache needs the block's way
+    recall     ///< the directory needs the block's entry
 };
 inline constexpr unsigned kHomeEvents = 9;
 /// Names of the rows of [home], in the order of HomeEvent. In a protocol file, the rows `put.` are in the
-/// subtable [home.put].
+/// table [home.put].
 inline constexpr std::array<const char*, kHomeEvents> kHomeEventNames{
     "read", "fetch", "rfo", "upgrade", "put.sharer", "put.exclusive", "put.owner", "displace", "recall"};
 
-/// The effect of an event of a cache's own core.
+/// A cell of the table [own]: the effect of an event of the cache's own core on a block.
 struct OwnCell {
     bool possible = false;
     Bus bus = Bus::none;
-    State next_alone = 0;    ///< next state when no other cache keeps a copy (or without a bus request)
-    State next_shared = 0;   ///< next state when another cache keeps a copy
-    bool writeback = false;  ///< evict only: the block's data go to the home, or to memory
-    bool put = false;        ///< evict only: the cache tells the home
-    /// evict only: the home assumes that sharers remain, because its next state grants reads only shared
-    /// copies. Until the next rfo or upgrade for the line, a read fills in next_shared, even if no cache has
-    /// a copy.
+    State next_alone = 0;    ///< next state if no other cache keeps a copy, or if there is no bus request
+    State next_shared = 0;   ///< next state if another cache keeps a copy
+    bool writeback = false;  ///< evict only: the cache sends the block's data to the home or to memory
+    bool put = false;        ///< evict only: the cache tells the home that it has evicted its copy
+    /// evict only: the home then assumes that other caches have copies, because it enters a state in which
+    /// reads get only shared copies. Until the next rfo or upgrade of the line, a read enters next_shared
+    /// even if no cache has a copy.
     bool leaves_shared = false;
 };
 
-/// The effect of a snooped request of another core.
+/// A cell of the table [remote]: the effect of another core's request on a copy.
 struct RemoteCell {
     bool possible = false;
     State next = 0;
     bool supply = false;
     bool writeback = false;
-    bool gives = false;  ///< the requester fills in `given` instead of the state in its own cell
+    bool gives = false;  ///< the requester's block enters `given`, not the state that its own cell says
     State given = 0;
 };
 
-/// The effect of an event at the home.
+/// A cell of the table [home]: the effect of an event at the home.
 struct HomeCell {
     bool possible = false;
     bool supply = false;  ///< the last-level cache sends the data if no private cache does
     /// With `supply`: the last-level cache sends the data even if a private cache could. A read then does not
-    /// reach the private caches, which keep their states; an rfo does reach them.
+    /// reach the copies in private caches, which keep their states. An rfo reaches them.
     bool first = false;
-    bool grants_shared = false;  ///< the requester fills as if another cache kept a copy
-    bool gives = false;          ///< with supply: the requester fills in `given`
+    bool grants_shared = false;  ///< the requester's block enters its state as if another cache kept a copy
+    bool gives = false;          ///< with `supply`: the requester's block enters `given`
     State given = 0;
-    bool writeback = false;  ///< the block goes to memory: as a private cache wrote it back in this event, or
-                             ///< as the last-level cache has it
-    bool recall = false;     ///< all private caches give the block up (always in the row recall)
+    /// The block is written to memory: the data that a private cache wrote back in this event, or else those
+    /// of the last-level cache.
+    bool writeback = false;
+    bool recall = false;  ///< all private caches give up their copies; always true in the row `recall`
     std::array<std::array<HomeState, 2>, 2> next{};
 
-    /// The next state. others_keep: private caches other than the requester or giver keep a copy after the
-    /// event. written_back: a private cache wrote the block back in this event.
+    /// The next home state. `others_keep`: after the event, a private cache other than that of the requester
+    /// or giver has a copy. `written_back`: a private cache wrote the block back in this event.
     HomeState after(bool others_keep, bool written_back) const {
         return next[others_keep ? 1 : 0][written_back ? 1 : 0];
     }
 };
 
-/// The private copies that may exist while the home is in a state.
+/// How many private caches may have a copy while the home is in a state.
 enum class Copies : std::uint8_t { none, one, any };
 
 struct HomeStateInfo {
     std::string name;
     std::string description;
-    bool data = false;   ///< the last-level cache holds the block: the state occupies one of its ways
-    bool dirty = false;  ///< the block in the last-level cache has to be written back
+    bool data = false;   ///< the last-level cache has the block, so that the state needs a way in it
+    bool dirty = false;  ///< the last-level cache has newer data than memory
     Copies copies = Copies::none;
-    /// The state occupies an entry of a directory that has tags of its own.
+    /// Whether private caches may have copies, so that the state needs an entry of the directory, if the
+    /// number of entries is bounded.
     bool tracked() const { return copies != Copies::none; }
 };
 
@@ -112,24 +114,25 @@ struct StateInfo {
 
 class Protocol {
 public:
-    /// Reads and checks a table. Throws Error with the file, the cell and the fault.
+    /// Reads and checks a protocol file. Throws Error that names the file, the cell and what is wrong.
     static Protocol load(const std::string& path);
 
     const std::string& name() const { return name_; }
     const std::string& description() const { return description_; }
     /// Literature on the protocol; may be empty.
     const std::string& source() const { return source_; }
-    /// The L2 organisation that the protocol was designed for, if the table has one. The machine file
-    /// decides.
+    /// The L2 organisation for which the protocol was designed, if the file names one. Only for information:
+    /// the machine file decides.
     const std::optional<std::string>& l2_inclusion() const { return l2_inclusion_; }
     unsigned states() const { return n_states_; }
     State invalid() const { return invalid_; }
     const StateInfo& state(State s) const { return info_[s]; }
     bool writable(State s) const { return info_[s].writable; }
-    /// Whether the home goes on assuming sharers after some eviction.
+    /// Whether there is an eviction after which the home assumes that other caches have copies
+    /// (OwnCell::leaves_shared).
     bool leaves_shared() const;
-    /// Whether a bus with one flag a line (leaves_shared) does all that the home does: there is no [home], or
-    /// it has neither a last-level cache nor more than this to remember.
+    /// Whether a bus that remembers one bit for each line (leaves_shared) can play the protocol: the protocol
+    /// has no [home], or a [home] without a last-level cache that needs no more memory than this.
     bool bus_suffices() const;
     /// The state with this name. Throws Error if there is none.
     State find(std::string_view name) const;
@@ -137,25 +140,26 @@ public:
     const OwnCell& own(OwnEvent event, State s) const { return own_[static_cast<unsigned>(event)][s]; }
     const RemoteCell& remote(Bus bus, State s) const { return remote_[static_cast<unsigned>(bus)][s]; }
 
-    /// The cell of a copy that the home recalls. Only if `recalls()`.
+    /// The effect of a recall by the home on a copy in this state. Only if recalls().
     const RemoteCell& recalled(State s) const { return recalled_[s]; }
-    /// Whether the table says what a copy does when the home recalls it.
+    /// Whether the protocol says what a recall does to a copy.
     bool recalls() const { return recalls_; }
 
-    /// Whether the table has a [home]. Nothing of what follows applies to a table without.
+    /// Whether the protocol has a [home]. The functions below are only for protocols that have one.
     bool has_home() const { return n_home_states_ != 0; }
     unsigned home_states() const { return n_home_states_; }
-    /// The state of a line that is neither in the last-level cache nor in the directory.
+    /// The home state of lines that are neither in the last-level cache nor in the directory.
     HomeState home_absent() const { return home_absent_; }
     const HomeStateInfo& home_state(HomeState h) const { return home_info_[h]; }
-    /// Whether some home state has data: the protocol needs a last-level cache.
+    /// Whether the protocol needs a last-level cache, because some home state has data.
     bool has_llc() const;
-    /// Whether the table has the row `recall`: the protocol supports a directory with too few entries.
+    /// Whether the protocol can recall a line because the directory needs its entry. Only then may the number
+    /// of entries be bounded.
     bool directory_recalls() const { return directory_recalls_; }
     const HomeCell& home(HomeEvent event, HomeState h) const {
         return home_[static_cast<unsigned>(event)][h];
     }
-    /// The event at the home when a private cache gives up a block in this state, and says so.
+    /// The event at the home when a private cache tells it that it evicts a block in this state.
     HomeEvent put_event(State s) const {
         switch (info_[s].counts_as) {
             case StateClass::S: return HomeEvent::put_sharer;
@@ -186,7 +190,7 @@ private:
     std::array<std::array<HomeCell, kMaxHomeStates>, kHomeEvents> home_{};
 };
 
-/// The own event for a kind of access. A page walk is a load.
+/// Which event of its own core an access is for a cache. A page walk counts as a load.
 constexpr OwnEvent own_event(Kind kind) {
     switch (kind) {
         case Kind::ifetch: return OwnEvent::fetch;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads a protocol table. The TOML parser refuses duplicate cells; this file refuses missing and unknown
-// cells.
+// Reads a protocol file. Missing and unknown cells are refused here; the TOML parser refuses duplicate ones.
 #include <algorithm>
 #include <optional>
 #include <tuple>
@@ -149,8 +148,9 @@ private:
         p_.invalid_ = *invalid;
     }
 
-    /// The names of the states in the order of the file: of several suppliers, the state that stands first
-    /// supplies. toml++ sorts by name, so this function sorts by position.
+    /// The names of the states in the order of the file. The order matters: if several caches could supply,
+    /// the one whose state stands first does. toml++ sorts tables by name, so this function sorts by the
+    /// position in the file.
     static std::vector<std::string> in_file_order(const toml::table& states) {
         std::vector<std::tuple<toml::source_index, toml::source_index, std::string>> order;
         for (const auto& [key, value] : states) {
@@ -217,7 +217,7 @@ private:
         if (!cell.contains("impossible")) {
             return false;
         }
-        text(cell, "impossible", at);  // throws if the cell does not give the reason
+        text(cell, "impossible", at);  // throws if the value is not a text, which is the reason
         allow(cell, at, {"impossible"});
         return true;
     }
@@ -305,8 +305,8 @@ private:
         return out;
     }
 
-    /// The state that a supplier gives to the requester. Refuses a cell that contradicts itself; whether the
-    /// whole table is coherent, the proof checks (`s80lab protocol check`).
+    /// Reads the state that a supplier gives to the requester. Refuses a cell that contradicts itself. Only
+    /// the proof can check that the table as a whole is coherent (`s80lab protocol check`).
     State given(const toml::table& cell, const std::string& at, const RemoteCell& out) const {
         const State s = state(cell, "gives", at);
         if (!out.supply) {
@@ -323,7 +323,7 @@ private:
         return s;
     }
 
-    // [home]
+    // --- the table [home] ---
 
     void load_home() {
         const auto& home = table(root_, "home", "home");
@@ -405,8 +405,8 @@ private:
         return row == nullptr ? nullptr : row->as_table();
     }
 
-    /// Whether the row must be read. Throws if the table has a row whose event cannot happen, or lacks a row
-    /// whose event can.
+    /// Whether the file's row for this event must be read. `there`: the file has the row. Throws if it has a
+    /// row for an event that cannot happen, or lacks a row for one that can.
     bool wanted(HomeEvent event, bool there) const {
         const std::string at = std::string("[home.") + kHomeEventNames[static_cast<unsigned>(event)] + "]";
         std::string why_not;
@@ -453,8 +453,8 @@ private:
         return event >= HomeEvent::put_sharer && event <= HomeEvent::put_owner;
     }
 
-    /// Whether the event can happen in the state: a request in each, a displacement in those with data, a put
-    /// or a recall in those with copies.
+    /// Whether the event can happen in this home state. Requests can happen in each state, displacements in
+    /// states with data, and puts and recalls in states with copies.
     bool meets(HomeEvent event, const HomeStateInfo& info) const {
         if (event == HomeEvent::displace) {
             return info.data;
@@ -537,8 +537,8 @@ private:
         return keys;
     }
 
-    /// Reads the next states of a cell. A cell has one of these forms: `next`; `alone` and `shared`; `clean`
-    /// and `dirty`; or `clean` and `dirty` with one of `alone` and `shared`, which takes precedence.
+    /// Reads the next states of a cell. It has one of these forms: `next`; `alone` and `shared`; `clean` and
+    /// `dirty`; or `clean` and `dirty` with one of `alone` and `shared`, which takes precedence over them.
     void home_ends(HomeCell& out, const toml::table& cell, const std::string& at) const {
         const bool alone = cell.contains("alone");
         const bool shared = cell.contains("shared");
@@ -590,8 +590,8 @@ private:
         }
     }
 
-    /// Sets what a bus with one flag for each line can keep of the [home]: whether sharers may remain after
-    /// an eviction.
+    /// Sets OwnCell::leaves_shared of the eviction in this state. It is the only thing about a [home] that a
+    /// bus can remember.
     void set_leaves_shared(State s) {
         OwnCell& evict = p_.own_[static_cast<unsigned>(OwnEvent::evict)][s];
         for (unsigned h = 0; evict.put && h < p_.n_home_states_; ++h) {
@@ -600,7 +600,7 @@ private:
         }
     }
 
-    /// Reads the row [remote.recall]. A table has this row if and only if its home recalls.
+    /// Reads the row [remote.recall]. A file has this row if and only if its home can recall lines.
     void load_recalled() {
         const auto& displace = p_.home_[static_cast<unsigned>(HomeEvent::displace)];
         p_.recalls_ = p_.directory_recalls_ || std::any_of(displace.begin(), displace.end(),
