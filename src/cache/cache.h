@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A set-associative tag array. It handles lines and ways; coherence is handled by the hierarchy.
+// A set-associative tag array. It finds, places and evicts lines; it knows nothing of coherence.
 #pragma once
 #include <bit>
 #include <cstddef>
@@ -18,39 +18,37 @@
 
 namespace s80::model {
 
-/// Per-line data next to the tag. A block in an L1 under an inclusive L2 uses `writable` only.
+/// What a cache knows of a line besides its tag. In an L1 under an inclusive L2, only `writable` is used.
 struct Block {
-    std::uint8_t state = 0;         ///< state of the protocol
-    bool writable : 1 = false;      ///< stores need no request
-    bool entered_in_e : 1 = false;  ///< it entered the core in E, and is still in E
-    /// In an inclusive L2: an L1I or L1D has held the block since it entered. If none has, an invalidation
-    /// need not search the L1s.
+    std::uint8_t state = 0;         ///< state of the coherence protocol
+    bool writable : 1 = false;      ///< the core may store without a request
+    bool entered_in_e : 1 = false;  ///< the block entered the core in state E, and is still in E
+    /// In an inclusive L2: the L1I (L1D) has held the block since the block entered the L2. If not, an
+    /// invalidation need not search that L1.
     bool was_in_l1i : 1 = false;
     bool was_in_l1d : 1 = false;
-    std::uint8_t process_class : 3 = 0;  ///< process class that brought it into the core
+    std::uint8_t process_class : 3 = 0;  ///< class of the process that brought the block into the core
 };
 static_assert(sizeof(Block) == 2);
 
-/// All data of a set are adjacent, so that a look-up touches one line of the host's cache: the tags, the
-/// replacement state (32 bits, 64, or as many words as the policy needs), and the blocks, padded to a power
-/// of two. Functions that every access uses are force-inlined: otherwise g++ does not inline them where an
-/// access leaves the L1.
+/// All data of a set are adjacent in memory, so that a look-up needs few lines of the host's cache: first the
+/// tags, then the replacement state, then the blocks, padded to a power of two. Functions that every access
+/// needs are force-inlined, because g++ does not inline them where an access leaves the L1.
 class Cache {
 public:
-    /// One way of one set. Valid as long as the cache.
+    /// One way of one set. Valid as long as the cache exists.
     struct Slot {
         std::byte* set = nullptr;
         unsigned way = 0;
         explicit operator bool() const { return set != nullptr; }
     };
 
-    /// The memory that a cache of this geometry needs.
+    /// Size of the memory that such a cache needs, in bytes.
     static std::size_t bytes(const CacheGeometry& g, unsigned line_bytes, Policy policy) {
         return g.sets(line_bytes) * stride(policy, g.ways);
     }
 
-    /// `memory`: as many bytes as bytes() returns, aligned to the host's cache lines. The memory must outlive
-    /// the cache.
+    /// `memory`: as large as bytes() says, aligned to lines of the host's cache. It must outlive the cache.
     Cache(const CacheGeometry& g, unsigned line_bytes, Policy policy, std::byte* memory)
         : memory_(memory),
           mask_(g.sets(line_bytes) - 1),
@@ -71,15 +69,17 @@ public:
     unsigned ways() const { return ways_; }
     unsigned sets() const { return mask_ + 1; }
 
-    /// The slot that holds the line, or an empty slot. Does not change the replacement state.
+    /// The slot that holds the line; if the cache does not hold it, a slot that converts to false. Does not
+    /// change the replacement state.
     [[gnu::always_inline]] Slot find(Line line) const {
         std::byte* set = set_of(line);
         const unsigned found = matches(tags(set), line);
         return found == 0 ? Slot{} : Slot{set, static_cast<unsigned>(std::countr_zero(found))};
     }
-    /// The given way of the line's set. It may hold another line or none.
+    /// This way of the set to which the line belongs. The way may hold another line, or none.
     Slot slot(Line line, unsigned way) const { return {set_of(line), way}; }
-    /// The slot for `line`: an empty way, or the policy's victim (still filled).
+    /// Where `line` should be put: an empty way, or else the way of the policy's victim, which still holds
+    /// its line.
     Slot place(Line line) {
         std::byte* set = set_of(line);
         const unsigned empty = matches(tags(set), kNoLine);
@@ -87,12 +87,12 @@ public:
                                 : replacement_.victim(order(set))};
     }
 
-    /// The line that `place` would evict; kNoLine if a way is empty or the policy does not know its next
-    /// victim.
+    /// The line that place() would evict. kNoLine if a way of the set is empty, or if the policy does not
+    /// know its next victim.
     Line would_evict(Line line) const {
         return matches(tags(set_of(line)), kNoLine) != 0 ? kNoLine : next_victim(line);
     }
-    /// The line that `place` would evict if no way were empty; kNoLine if the policy does not know its next
+    /// The line that place() would evict if no way were empty. kNoLine if the policy does not know its next
     /// victim.
     Line next_victim(Line line) const {
         std::byte* set = set_of(line);
@@ -106,7 +106,7 @@ public:
         this->line(slot) = line;
         this->block(slot) = block;
     }
-    /// An access found the slot's line.
+    /// Tells the replacement policy that an access has hit the slot.
     [[gnu::always_inline]] void touch(Slot slot) const {
         if (two_orders_) {
             touch_one_of_two(slot);
@@ -114,7 +114,7 @@ public:
         }
         replacement_.touch(order(slot.set), slot.way);
     }
-    /// An access brought the slot's line in.
+    /// Tells the replacement policy that a line has been put into the slot.
     [[gnu::always_inline]] void filled(Slot slot) const {
         if (two_orders_) {
             touch_one_of_two(slot);
@@ -130,16 +130,16 @@ public:
         }
     }
 
-    /// Prefetches into the host's cache the set of a line that will be looked up soon.
+    /// Prefetches the tags of the line's set on the host.
     void host_prefetch(Line line) const { model::host_prefetch(set_of(line)); }
-    /// Like host_prefetch, for caches whose sets take several lines of the host's cache: also prefetches the
+    /// Like host_prefetch, for a cache whose sets need several lines of the host's cache: also prefetches the
     /// replacement state.
     void host_prefetch_set(Line line) const {
         host_prefetch(line);
         model::host_prefetch(order(set_of(line)));
     }
 
-    /// Calls `fn(line)` for every line in the cache.
+    /// Calls `fn(line)` for each line in the cache.
     template <class Fn>
     void each_line(Fn&& fn) const {
         for (Line set = 0; set <= mask_; ++set) {
@@ -151,8 +151,8 @@ public:
         }
     }
 
-    /// Replacement policy lru only: calls `fn(slot)` for every filled way of a line's set, the least recently
-    /// used first.
+    /// Calls `fn(slot)` for each filled way of the line's set, the least recently used first. Only with the
+    /// policy lru.
     template <class Fn>
     void each_oldest_first(Line line, Fn&& fn) const {
         const std::byte* const order = this->order(set_of(line));
@@ -164,7 +164,7 @@ public:
         }
     }
 
-    /// All memory of the cache, for a state file.
+    /// All memory of the cache, for a checkpoint.
     std::span<std::byte> contents() const { return {memory_, static_cast<std::size_t>(mask_ + 1) << shift_}; }
     Replacement& replacement() { return replacement_; }
     const Replacement& replacement() const { return replacement_; }
@@ -181,15 +181,14 @@ private:
 
     std::byte* order(std::byte* set) const { return set + order_at_; }
 
-    /// Updates the order of a set with two ways. Without a branch on the way, because the way cannot be
-    /// predicted.
+    /// Updates the LRU order of a set with two ways. Has no branch, because the host could not predict it.
     [[gnu::always_inline]] void touch_one_of_two(Slot slot) const {
         const std::uint32_t order = slot.way == 0 ? 0x10 : 0x01;
         std::memcpy(slot.set + order_at_, &order, sizeof order);
     }
 
-    /// The ways with that tag, one bit each. The matching way cannot be predicted, so common associativities
-    /// are searched without branches.
+    /// The ways with this tag, one bit each. The most frequent associativities are searched without branches,
+    /// because the host could not predict them.
     [[gnu::always_inline]] unsigned matches(const Line* tags, Line line) const {
         if (ways_ == 2) {
             return matches_of<2>(tags, line);
@@ -228,11 +227,11 @@ private:
 
     std::byte* memory_;
     Line mask_;
-    unsigned shift_;  ///< shift from the number of a set to its place
+    unsigned shift_;  ///< log2 of the distance between two sets in memory
     unsigned ways_;
-    unsigned order_at_;  ///< in a set, bytes
+    unsigned order_at_;  ///< offset of the replacement state in a set, in bytes
     unsigned blocks_at_;
-    bool two_orders_;  ///< two ways and policy lru, for which touch() has a fast path
+    bool two_orders_;  ///< the policy is lru and a set has two ways, for which touch() has a fast path
     Replacement replacement_;
 };
 

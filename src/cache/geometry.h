@@ -8,13 +8,14 @@
 
 namespace s80::model {
 
-/// The most ways of an L1: an event of an L1-filtered epoch has 4 bits for the way (Event::l1_way).
+/// The largest number of ways of an L1. An event of an L1-filtered capture has 4 bits for the way
+/// (Event::l1_way).
 inline constexpr unsigned kMaxL1Ways = 16;
-/// The most ways of any other cache.
+/// The largest number of ways of any other cache.
 inline constexpr unsigned kMaxWays = 32;
 
-/// Size and ways of one cache. The limit of 64 GiB keeps sizes from overflowing; tags of such a cache already
-/// fill the memory of a large host.
+/// The machine keys for the size and the ways of a cache. The limit of 64 GiB keeps sizes from overflowing;
+/// the tags of such a cache already need a large part of a host's memory.
 constexpr std::array<Key, 2> cache_keys(const char* size, const char* ways, unsigned most_ways) {
     return {Key{.name = size,
                 .type = KeyType::size,

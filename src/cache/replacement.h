@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The list of replacement policies, and the one that a cache uses.
+// The list of replacement policies, and the class that applies one of them to a cache.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -14,23 +14,25 @@
 
 namespace s80::model {
 
-/// In the order of Policies. State files have these numbers: append new ones.
+/// Numbers of the policies, in the order of Policies. State files contain these numbers, so append new ones.
 enum class Policy : std::uint8_t { lru, plru, random, srrip };
 
-/// A policy is a class with static members only:
-/// - kName: in machine files. kForeseeable: whether the state of a set determines the next victim.
-/// - objection(ways): what is wrong with the number of ways ("must be ..."); null: nothing.
-/// - bits(ways): how many bits a set needs. 64 bits fit into one word (set_state.h).
-/// - init(set, ways): the state of a set in which no way has been used yet.
-/// - touch(set, ways, way): an access finds or fills the way.
-/// - fill(set, ways, way), optional: an access fills the way; `touch` is then called only if it finds it.
-/// - victim(set, ways, common): the way to evict from a set whose ways are all in use. `common`: 64 bits
-///   of the whole cache, which the policy may change if it is not foreseeable.
+/// What the class of a policy must have, all of it static. `set`: memory of one set's state.
+/// - kName: name in machine files.
+/// - kForeseeable: whether the state of a set determines the next victim.
+/// - objection(ways): why the policy does not support this number of ways, as the end of a sentence ("must be
+///   ..."); null: it does.
+/// - bits(ways): size of the state of a set, in bits. Up to 64 bits fit into a word (set_state.h).
+/// - init(set, ways): initial state, in which no way has been used.
+/// - touch(set, ways, way): an access has hit the way, or filled it if there is no fill().
+/// - fill(set, ways, way), optional: an access has filled the way.
+/// - victim(set, ways, common): the way to evict; called if all ways are in use. `common`: 64 bits for the
+///   whole cache, which the policy may change if kForeseeable is false.
 template <class... Policies>
 struct PolicyList {
     static constexpr std::array kNames{Policies::kName...};
 
-    /// Calls `fn(policy)` with a value of the policy's class.
+    /// Calls `fn(policy)` with an object of the class of this policy.
     template <class Fn>
     [[gnu::always_inline]] static constexpr decltype(auto) call(Policy policy, Fn&& fn) {
         return call_one<Fn, Policies...>(static_cast<unsigned>(policy), fn);
@@ -56,12 +58,12 @@ public:
     static const char* objection(Policy policy, unsigned ways) {
         return Policies::call(policy, [&](auto p) { return p.objection(ways); });
     }
-    /// Whether the policy treats a fill and a hit differently. Private caches cannot have such a policy,
-    /// because they and the filter of captures do not pass on the difference.
+    /// Whether the policy distinguishes fills from hits. Private caches cannot have such a policy, because
+    /// neither they nor the filter of captures tell the policy the difference.
     static constexpr bool tells_fills(Policy policy) {
         return Policies::call(policy, []<class One>(One) { return kTellsFills<One>; });
     }
-    /// Bytes of a set's state: at least 4, above 8 ways at least 8.
+    /// Size of the state of a set in bytes: at least 4, and at least 8 above 8 ways.
     static std::size_t bytes(Policy policy, unsigned ways) {
         const std::size_t bits = Policies::call(policy, [&](auto p) { return p.bits(ways); });
         const std::size_t words = (bits + 63) / 64;
@@ -85,15 +87,15 @@ public:
                 }
             });
     }
-    /// The way to evict from a set whose ways are all in use.
+    /// The way to evict. Only if all ways of the set are in use.
     unsigned victim(std::byte* set) {
         return Policies::call(policy_, [&](auto p) { return p.victim(set, ways_, common_); });
     }
-    /// Whether the state of a set determines its next victim.
+    /// Whether the state of a set determines the next victim.
     bool foreseeable() const {
         return Policies::call(policy_, [](auto p) { return p.kForeseeable; });
     }
-    /// The way that will be evicted next. Only for a foreseeable policy.
+    /// The way that victim() would return next. Only if foreseeable().
     unsigned next_victim(const std::byte* set) const {
         return Policies::call(policy_, [&]<class One>(One) -> unsigned {
             std::uint64_t common = common_;
@@ -105,7 +107,7 @@ public:
         });
     }
 
-    /// The state of the whole cache that belongs to no set, for a file.
+    /// State of the whole cache that belongs to no single set, for a checkpoint.
     std::uint64_t common_state() const { return common_; }
     void set_common_state(std::uint64_t state) { common_ = state; }
 
@@ -120,7 +122,7 @@ private:
     std::uint64_t common_ = 0x9e3779b97f4a7c15U;
 };
 
-/// Calls `fn(policy)` for each policy that private caches can have.
+/// Calls `fn(policy)` for each policy that private caches may have.
 template <class Fn>
 constexpr void each_private_policy(Fn&& fn) {
     for (std::size_t number = 0; number < Policies::kNames.size(); ++number) {

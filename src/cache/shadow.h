@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Shadow tags: a fully associative cache with LRU replacement, of the same size as an L2. A conflict miss
-// misses in the L2 and hits in the shadow tags.
+// Shadow tags: a fully associative LRU cache of tags, as large as a core's caches. They classify misses: a
+// miss that hits in the shadow tags is a conflict miss.
 #pragma once
 #include <bit>
 #include <cstddef>
@@ -13,14 +13,15 @@ namespace s80::model {
 
 class Shadow {
 public:
-    /// `lines`: at least 1.
+    /// `lines`: number of lines for which there is room, at least 1.
     explicit Shadow(std::size_t lines)
         : nodes_(lines + 1),
           first_(std::bit_ceil(lines + 1)),
           shift_(32 - static_cast<unsigned>(std::countr_zero(first_.size()))) {}
 
     bool holds(Line line) const { return find(line) != 0; }
-    /// Accesses the line: it enters, or becomes the most recently used. Returns whether it was there.
+    /// Accesses the line, which enters or becomes the most recently used one. Returns whether the shadow tags
+    /// held it.
     bool touch(Line line) {
         std::uint32_t node = find(line);
         const bool held = node != 0;
@@ -45,13 +46,14 @@ public:
 private:
     struct Node {
         Line line = kNoLine;
-        std::uint32_t older = 0;  ///< index 0 is the ring's own node
+        /// Neighbours in the ring of nodes by recency; node 0 stands for no line and closes the ring.
+        std::uint32_t older = 0;
         std::uint32_t younger = 0;
-        std::uint32_t next = 0;  ///< with the same home; 0: none
+        std::uint32_t next = 0;  ///< next node with the same hash (home); 0: none
     };
 
     std::size_t home(Line line) const { return line * 0x9e3779b1U >> shift_; }
-    /// The line's node, or 0.
+    /// The node of the line; 0: the shadow tags do not hold it.
     std::uint32_t find(Line line) const {
         std::uint32_t node = first_[home(line)];
         while (node != 0 && nodes_[node].line != line) {
@@ -59,7 +61,7 @@ private:
         }
         return node;
     }
-    /// Takes the line's node out, and returns it; or 0.
+    /// Removes the line, and returns its node; 0: the shadow tags did not hold it.
     std::uint32_t erase(Line line) {
         for (std::uint32_t* at = &first_[home(line)]; *at != 0; at = &nodes_[*at].next) {
             if (const std::uint32_t node = *at; nodes_[node].line == line) {
@@ -70,7 +72,7 @@ private:
         }
         return 0;
     }
-    /// A free node. If none is free, takes the node of the least recently used line out of the ring.
+    /// Returns a free node. If there is none, removes the least recently used line and returns its node.
     std::uint32_t room() {
         if (!free_.empty()) {
             const std::uint32_t node = free_.back();
@@ -94,8 +96,8 @@ private:
     }
 
     std::vector<Node> nodes_;
-    std::vector<std::uint32_t> first_;  ///< nodes, by home
-    unsigned shift_;                    ///< of a 32-bit hash to the number of a home
+    std::vector<std::uint32_t> first_;  ///< first node of each hash value (home); 0: none
+    unsigned shift_;                    ///< shift from a 32-bit hash to an index of first_
     std::vector<std::uint32_t> free_;
     std::size_t used_ = 0;
 };

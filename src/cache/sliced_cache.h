@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A tag array in slices, as last-level caches and directories have. A hash of the line chooses the slice, and
-// the lowest bits of the line choose the set there. With a number of slices that is not a power of two, the
-// size is not one either.
+// A tag array in slices, for last-level caches and directories. A hash of the line's number selects the
+// slice; in the slice, its lowest bits select the set. The number of slices need not be a power of two, so
+// neither must the size.
 #pragma once
 #include <cstring>
 #include <span>
@@ -15,7 +15,7 @@ namespace s80::model {
 
 class SlicedCache {
 public:
-    /// `purpose` names the use in the message if the host has no room.
+    /// `purpose`: what the memory is for, for the error message if the host has too little.
     SlicedCache(const SlicedGeometry& g, unsigned line_bytes, const std::string& purpose)
         : memory_(g.slices * Cache::bytes(g.slice(), line_bytes, g.policy), purpose) {
         std::byte* at = memory_.data();
@@ -27,22 +27,22 @@ public:
     }
 
     unsigned slices() const { return static_cast<unsigned>(slices_.size()); }
-    /// Fibonacci hashing (Knuth, The Art of Computer Programming, 6.4): the fraction of line x 0.618... is
-    /// evenly spread if the distances between lines are a power of two, so every set of a slice gets its
-    /// share of each array.
+    /// The slice of a line, by Fibonacci hashing (Knuth, The Art of Computer Programming, 6.4): the fraction
+    /// of line x 0.618... is evenly spread even if the distances between lines are a power of two. So the
+    /// lines of an array use all sets of all slices.
     unsigned slice_of(Line line) const {
         constexpr std::uint64_t kGoldenRatio = 0x9e37'79b9'7f4a'7c15U;
         return static_cast<unsigned>((line * kGoldenRatio >> 32) * slices_.size() >> 32);
     }
 
     Cache::Slot find(Line line) const { return slice(line).find(line); }
-    /// The slot for a line that the array does not hold: an empty way, or the policy's victim.
+    /// Where to put a line that the array does not hold: an empty way, or the way of the policy's victim.
     Cache::Slot place(Line line) { return slice(line).place(line); }
-    /// The line in a slot of `place`, or kNoLine.
+    /// The line that the slot from place() holds; kNoLine: none.
     Line victim(Line line, Cache::Slot slot) const { return slice(line).line(slot); }
-    /// An access found the line.
+    /// Tells the replacement policy that an access has found the line.
     void touch(Line line, Cache::Slot slot) const { slice(line).touch(slot); }
-    /// The line enters the slot of `place`.
+    /// Puts the line into the slot from place().
     void fill(Line line, Cache::Slot slot) const {
         slice(line).put(slot, line, Block{});
         slice(line).filled(slot);
@@ -50,7 +50,7 @@ public:
     void drop(Line line) const { slice(line).drop(line); }
     void host_prefetch(Line line) const { slice(line).host_prefetch_set(line); }
 
-    /// Calls `fn(line)` for every line in the array.
+    /// Calls `fn(line)` for each line in the array.
     template <class Fn>
     void each_line(Fn&& fn) const {
         for (const Cache& slice : slices_) {
@@ -58,7 +58,7 @@ public:
         }
     }
 
-    /// The whole state as words, for a file.
+    /// The whole state as 64-bit words, for a checkpoint.
     std::vector<std::uint64_t> state() const {
         std::vector<std::uint64_t> words;
         for (const Cache& slice : slices_) {
@@ -70,9 +70,10 @@ public:
         }
         return words;
     }
-    /// The number of words of `state`.
+    /// Number of words that state() returns.
     std::size_t state_words() const { return slices_.size() * (words_of(slices_.front().contents()) + 1); }
-    /// Restores that many words. Returns false if a line is not below `lines`.
+    /// Restores what state() returned; `words` has state_words() words. Returns false if it contains a line
+    /// that is not below `lines`.
     [[nodiscard]] bool set_state(std::span<const std::uint64_t> words, std::size_t lines) {
         for (Cache& slice : slices_) {
             const auto contents = slice.contents();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Size and replacement policy of a tag array in slices: the tables [llc] and [directory].
+// Size and replacement policy of a SlicedCache: the tables [llc] and [directory] of machine files.
 #pragma once
 #include <array>
 
@@ -8,7 +8,7 @@
 
 namespace s80::model {
 
-/// Size, ways, slices and policy.
+/// The four keys of such a table: size, ways, slices, policy.
 constexpr std::array<Key, 4> sliced_keys(const Key& size, const char* ways, const char* slices,
                                          const char* replacement) {
     return {size, Key{.name = ways, .least = 1, .most = kMaxWays, .text = "associativity"},
@@ -30,7 +30,7 @@ inline constexpr std::array kLlcKeys =
                     .unit = "bytes",
                     .text = "of all slices; size / (slices x ways x line_bytes) must be a power of two"},
                 "llc.ways", "llc.slices", "llc.replacement");
-/// A directory with more than 1000 entries for each line of the private caches is never full.
+/// The limit is 1000 entries for each line of the private caches; a directory of this size is never full.
 inline constexpr std::array kDirectoryKeys =
     sliced_keys(Key{.name = "directory.entries",
                     .least = 1,
@@ -39,7 +39,7 @@ inline constexpr std::array kDirectoryKeys =
                     .text = "of all slices; 1.5x: one and a half times the lines of all private caches"},
                 "directory.ways", "directory.slices", "directory.replacement");
 
-/// Size and associativity of all slices together.
+/// `all`: size of all slices together, and ways of each.
 struct SlicedGeometry {
     CacheGeometry all;
     unsigned slices = 1;

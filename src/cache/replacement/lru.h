@@ -7,8 +7,8 @@
 
 namespace s80::model {
 
-/// A set has the list of its way numbers, the most recently used first: digits of 4 bits in one word, or
-/// bytes if the set has more than 16 ways.
+/// The state of a set is the list of its way numbers, the most recently used first. With up to 16 ways, a
+/// number is a digit of 4 bits in one word; otherwise it is a byte.
 struct Lru {
     static constexpr const char* kName = "lru";
     static constexpr bool kForeseeable = true;
@@ -40,7 +40,7 @@ struct Lru {
         if ((order & 15) == way) {
             return;
         }
-        // The position of the way in the list: the lowest digit of `differs` that is zero, found without a
+        // The position of `way` in the list: the lowest digit of `differs` that is zero. Found without a
         // loop.
         constexpr std::uint64_t kOnes = 0x1111'1111'1111'1111U;
         const std::uint64_t differs = order ^ way * kOnes;
@@ -55,7 +55,7 @@ struct Lru {
         return way_by_recency(set, ways, ways - 1);
     }
 
-    /// The way after whose last use exactly `newer` other ways were used.
+    /// The way that was used most recently but for `newer` others: 0 is the most recently used way.
     static unsigned way_by_recency(const std::byte* set, unsigned ways, unsigned newer) {
         return ways > kDigits ? static_cast<unsigned>(set[newer])
                               : static_cast<unsigned>(load_state(set, bits(ways)) >> (4 * newer)) & 15;

@@ -7,7 +7,8 @@
 
 namespace s80::model {
 
-/// A set has a binary tree of bits, each of which points to the half that will be evicted from next.
+/// The state of a set is a binary tree of bits. Each bit points to the half of its ways from which the next
+/// victim comes.
 struct Plru {
     static constexpr const char* kName = "plru";
     static constexpr bool kForeseeable = true;

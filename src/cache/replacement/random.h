@@ -5,7 +5,8 @@
 
 namespace s80::model {
 
-/// One xorshift generator for the whole cache, seeded with a constant.
+/// Victims come from one xorshift generator for the whole cache, whose seed is constant: runs are
+/// reproducible.
 struct Random {
     static constexpr const char* kName = "random";
     static constexpr bool kForeseeable = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The state that a replacement policy keeps for a set, in one word.
+// Reads and writes the state of a set for replacement policies that need at most one word.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 namespace s80::model {
 
-/// Reads a state of at most 64 bits. `bits` of them are in use.
+/// `bits`: size of the state, at most 64. Up to 32 bits are stored in 4 bytes, more in 8.
 inline std::uint64_t load_state(const std::byte* set, unsigned bits) {
     std::uint64_t state = 0;
     if (bits <= 32) {
-        std::memcpy(&state, set, 4);  // little-endian, as x86 is
+        std::memcpy(&state, set, 4);  // x86 is little-endian, so these are the low bytes
     } else {
         std::memcpy(&state, set, 8);
     }

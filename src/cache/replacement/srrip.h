@@ -8,9 +8,10 @@
 
 namespace s80::model {
 
-/// A set has two bits for each way: its re-reference prediction value, from 0 (soon) to 3 (distant). A fill
-/// sets 2, a hit 0. The victim is the lowest way with 3; if there is none, the values of all ways grow until
-/// one has it. So lines that are used once leave before lines that were used again.
+/// The state of a set has two bits for each way: its re-reference prediction value, from 0 (soon) to 3
+/// (distant). A fill sets it to 2, a hit to 0. The victim is the lowest way with value 3. If there is none,
+/// the values of all ways are increased until one is 3. So a line that was used once is evicted before a line
+/// that was used again.
 struct Srrip {
     static constexpr const char* kName = "srrip";
     static constexpr bool kForeseeable = false;  // the search for a victim changes the set
@@ -30,12 +31,12 @@ struct Srrip {
                 store_state(set, values, bits(ways));
                 return static_cast<unsigned>(std::countr_zero(distant)) / 2;
             }
-            values += ones;  // no value is 3, so no sum carries into the next way
+            values += ones;  // no value is 3, so no addition carries into the bits of the next way
         }
     }
 
 private:
-    /// A 1 for each way.
+    /// A word with the lower bit of each way set.
     static constexpr std::uint64_t low_bits(unsigned ways) {
         return 0x5555'5555'5555'5555U >> (64 - bits(ways));
     }
