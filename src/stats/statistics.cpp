@@ -25,7 +25,8 @@ constexpr StatInfo declared(const char* name, const char* unit, Reading reading,
     return info;
 }
 
-// Plain data without destructors, because the last snapshot is written while the process exits.
+// Has no destructor: the last snapshot is written while the process exits, when other static objects may be
+// gone.
 constexpr std::array kStatInfo = [] {
     using enum Dim;
     using enum Reading;

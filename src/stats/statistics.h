@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The statistics of the model, which vocabulary.def declares. Counters only grow; readers take snapshots and
-// subtract.
+// The statistics of the model, which vocabulary.def declares. Counters only increase; to measure a region,
+// readers subtract two snapshots.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -30,7 +30,7 @@ enum class Dim : std::uint8_t {
 };
 inline constexpr auto kDims = static_cast<unsigned>(Dim::end);
 
-inline constexpr unsigned kMaxDims = 5;  ///< of one statistic
+inline constexpr unsigned kMaxDims = 5;  ///< largest number of dimensions of a statistic
 
 enum class Reading : std::uint8_t { counter, gauge };
 
@@ -39,7 +39,7 @@ struct StatInfo {
     const char* unit;
     Reading reading;
     const char* description;
-    unsigned rank;  ///< dimensions in use
+    unsigned rank;  ///< number of dimensions that the statistic has
     std::array<Dim, kMaxDims> dim;
 
     constexpr std::span<const Dim> dims() const { return {dim.data(), rank}; }
@@ -48,29 +48,30 @@ struct StatInfo {
 const StatInfo& info(Stat stat);
 const char* dim_name(Dim dim);
 
-/// The dimensions of the statistics of one machine.
+/// The dimensions that the statistics have on one machine.
 class Dimensions {
 public:
-    /// home: the machine has a last-level cache or a directory. Otherwise the labels of both, and the
-    /// dimensions and statistics that only they have, do not exist.
+    /// `home`: the machine has a last-level cache or a directory. Without one, labels, dimensions and
+    /// statistics that are only for them do not exist.
     Dimensions(unsigned cores, bool home);
 
     std::size_t size(Dim dim) const { return size_[static_cast<unsigned>(dim)]; }
-    /// Whether the machine has the statistic.
+    /// Whether the statistic exists on this machine.
     bool has(const StatInfo& stat) const;
-    /// The labels of the dimension. Empty for cores, which have numbers.
+    /// The labels of the dimension, by value. Empty for cores, which have numbers.
     std::span<const std::string_view> labels(Dim dim) const;
 
 private:
     std::array<std::size_t, kDims> size_;
 };
 
-/// The keys `dims` and `stats` of a JSON object, without braces: name, unit, dimensions and description of
-/// each statistic, and the labels of each dimension that has labels. between: what separates
-/// dimensions, and statistics.
+/// Describes the statistics as the keys `dims` and `stats` of a JSON object, without its braces: name, unit,
+/// dimensions and description of each statistic, and the labels of each dimension that has labels. `between`:
+/// text between two dimensions or two statistics.
 std::string vocabulary(const Dimensions& dimensions, std::string_view between = ",");
 
-/// A JSON object: for each dimension, the words of reports for those labels that are not words themselves.
+/// A JSON object: for each dimension, how reports name those labels that need other words than the label.
+/// `between`: text between two dimensions.
 std::string label_texts(std::string_view between);
 
 class Statistics {
@@ -83,7 +84,7 @@ public:
     std::span<const std::uint64_t> values(Stat stat) const { return {&all_[offset(stat)], size(stat)}; }
     std::uint64_t sum(Stat stat) const;
 
-    /// References to frequently used counters, by their dimensions.
+    /// --- frequently used counters, by the statistic's dimensions ---
     std::uint64_t& group(Stat s, unsigned core, Context c) {
         return all_[offset(s) + core * kGroups + c.group()];
     }
@@ -107,7 +108,7 @@ public:
         return all_[offset(s) + core * kProcessClasses + static_cast<unsigned>(t)];
     }
     std::uint64_t& core(Stat s, unsigned core) { return all_[offset(s) + core]; }
-    // Sums over all cores, by process class and kernel entry cause.
+    // Sums over all cores, by process class and kernel entry cause:
     std::uint64_t& entry(Stat s, Context c) { return all_[offset(s) + c.value]; }
     std::uint64_t& entry_source(Context c, Source s) {
         return all_[offset(Stat::entry_miss_source) + c.value * sources() + static_cast<unsigned>(s)];
@@ -116,13 +117,13 @@ public:
         return all_[offset(Stat::entry_stall_cycles) + c.value * services() + static_cast<unsigned>(s)];
     }
 
-    /// Counts cycles for which a core stalled.
+    /// Counts stall cycles of a core, by what it stalled for.
     void stalled(unsigned core, Context c, Kind k, Service s, std::uint64_t cycles) {
         stall(core, c, k, s) += cycles;
         entry_stall(c, s) += cycles;
     }
 
-    // Only on machines with a last-level cache or a directory.
+    // Only on machines with a last-level cache or a directory:
     std::uint64_t& recall(RecallCause cause, ProcessClass t) {
         return all_[offset(Stat::recalls) + static_cast<unsigned>(cause) * kProcessClasses +
                     static_cast<unsigned>(t)];
