@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The interface between the recording side and the playing side: one epoch with one stream of
-// events per processor.
+// The interface between the recording side and the playing side: an epoch with one stream of events for each
+// processor.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -16,13 +16,14 @@
 namespace s80::model {
 
 struct Stream {
-    std::vector<Event> events;  ///< storage; only the first `size` are valid
-    std::vector<Note> notes;    ///< of the accesses, if a log of misses is written
+    std::vector<Event> events;  ///< storage of the events; only the first `size` are valid
+    /// By position of an event: data for the attribution of misses; empty if misses are not attributed.
+    std::vector<Note> notes;
     std::size_t size = 0;
-    std::uint64_t tail = 0;  ///< instructions after the last event
-    bool ran = false;        ///< executed an instruction in this epoch
-    bool runs_on = false;    ///< was not halted when the epoch ended
-    /// Contexts whose counters below may be nonzero, one bit each. Most contexts are never used.
+    std::uint64_t tail = 0;  ///< number of instructions after the last event
+    bool ran = false;        ///< the processor executed an instruction in this epoch
+    bool runs_on = false;    ///< the processor was not halted at the end of the epoch
+    /// Contexts whose counts below may not be 0, one bit for each context. Most contexts are never used.
     std::uint64_t used = 0;
     std::array<std::uint64_t, kContexts> instructions{};
     std::array<std::array<std::uint64_t, kKinds>, kContexts> accesses{};
@@ -60,7 +61,7 @@ struct Stream {
     }
 };
 
-/// Time slices of QEMU's processors, by length in powers of two instructions.
+/// Numbers of QEMU's time slices and of their instructions, by kSliceLengthLabels.
 struct SliceCounts {
     std::array<std::uint64_t, kSliceLengths> slices{};
     std::array<std::uint64_t, kSliceLengths> instructions{};
@@ -74,29 +75,30 @@ struct SliceCounts {
     bool operator==(const SliceCounts&) const = default;
 };
 
-/// The snapshot that is due after this epoch.
+/// Why a snapshot is written after this epoch; `none`: no snapshot.
 enum class Mark : std::uint8_t { none, load_begin, interval, measure_begin, measure_end, exit };
 
 struct Epoch {
     explicit Epoch(unsigned processors) : streams(processors) {}
 
     std::vector<Stream> streams;  ///< by processor
-    /// An L1-filtered epoch (of a filtered capture): accesses that an L1 absorbs under every protocol are
-    /// absent, and every other access names the way of the L1 that it finds or fills.
+    /// An L1-filtered epoch (of a filtered capture). Accesses that an L1 absorbs under every protocol are
+    /// missing. Each other access names the way of the L1 that it finds or fills.
     bool placed = false;
-    /// Whether the streams' counters are filled. In a capture, only epochs with a mark have counters, which
-    /// then include those of the epochs before.
+    /// Whether the counts in the streams are filled in. In a capture only epochs with a mark have counts,
+    /// which include those of the epochs since the last mark.
     bool counted = true;
-    std::uint32_t signals = 0;         ///< interrupts sent in this epoch
+    std::uint32_t signals = 0;         ///< number of interrupts that were sent in this epoch
     std::uint64_t idle_before_ns = 0;  ///< time for which all processors slept before this epoch
     Mark mark = Mark::none;
-    std::uint64_t index = 0;         ///< number of the snapshot
-    std::uint64_t instructions = 0;  ///< of the whole run, up to the end of this epoch
-    /// Totals of the whole run, filled if a mark is due.
+    std::uint64_t index = 0;         ///< number of the snapshot after this epoch
+    std::uint64_t instructions = 0;  ///< instructions of the whole run up to the end of this epoch
+    /// Totals of the whole run, filled in if the epoch has a mark: transactions by type and outcome.
     std::array<std::array<std::uint64_t, kOutcomes>, kTransactionTypes> transactions{};
-    std::vector<std::uint64_t> watched;  ///< counters of the guest, in the order of their names
-    /// Clients that have finished a transaction since the load began, filled if a mark is due. Captures do
-    /// not contain it.
+    /// Values of the guest's counters, in the order of their names (plugin/watch.h).
+    std::vector<std::uint64_t> watched;
+    /// Number of clients that have finished a transaction since the load began; filled in if the epoch has a
+    /// mark. Epochs of a capture lack it.
     std::optional<std::uint64_t> clients_finished;
     SliceCounts slices;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The events of a processor's stream, in 8 bytes each.
+// The events of a processor's stream. An event has 8 bytes.
 #pragma once
 #include <cstdint>
 
@@ -8,7 +8,7 @@
 
 namespace s80::model {
 
-/// The kind of an event. The first four are accesses and equal `Kind`.
+/// What an event is. The first four values are accesses, with the same numbers as in `Kind`.
 enum class Op : std::uint8_t {
     ifetch,
     load,
@@ -22,33 +22,36 @@ enum class Op : std::uint8_t {
     device_write
 };
 
-/// Instructions between two events. A longer distance is carried by several events.
+/// The largest number of instructions between two events. A longer distance needs further events (`pass`) in
+/// between.
 inline constexpr std::uint64_t kLongestDelta = 0x7fff;
 
-/// What a processor waits for at an ordering edge.
+/// Why a processor waits at an ordering edge; the rules of time charge the wait accordingly (timing/rules.h).
 enum class Wait : std::uint8_t {
-    transfer,  ///< the transfer of the line from the other processor
-    store,     ///< a store that it polls for: it executed PAUSE before
-    nothing,   ///< only the order is kept: a load of another processor comes before a store of this one
-    later,     ///< as `store`, but on the machine the processor would have polled once more before this store
-    /// As `nothing`, but the other processor polls: on the machine its load would not have waited for this
-    /// store.
+    transfer,  ///< the line must be transferred from the other processor
+    store,     ///< the processor polls for the other processor's store: it has executed PAUSE before
+    nothing,   ///< the edge only keeps the order: another processor's load comes before a store of this one
+    /// As `store`, but not the first store since the processor's last poll: on the machine it would have
+    /// polled between the two stores.
+    later,
+    /// As `nothing`, but the other processor polls: on the machine its load would have come after this store.
     polls,
-    before,  ///< as `transfer`, but the awaited event is of the epoch before
+    before,  ///< as `transfer`, but the awaited event is in the epoch before
 };
 
-/// The end of an ordering edge: the awaited event number `number` of `processor`, from 0, in this epoch or
-/// the one before (Wait::before).
+/// What an ordering edge waits for: awaited event number `number`, from 0, of `processor`. The event is in
+/// this epoch, or in the one before with Wait::before.
 struct Edge {
     unsigned processor = 0;
     std::uint32_t number = 0;
     Wait wait = Wait::transfer;
 
     static constexpr unsigned kWaitBits = 3;
-    static constexpr unsigned kPlaceBits = 32 - kWaitBits;  ///< of processor and number
+    /// Number of bits for `processor` and `number` together.
+    static constexpr unsigned kPlaceBits = 32 - kWaitBits;
     static constexpr unsigned kNumberBits = kPlaceBits - kCoreBits;
-    /// `core_bits`: bits for the number of the processor. In a file they depend on the machine
-    /// (file_core_bits).
+    /// The edge as a word. `core_bits`: number of bits for `processor`. In a file this number depends on the
+    /// machine (file_core_bits).
     constexpr std::uint32_t word(unsigned core_bits = kCoreBits) const {
         return static_cast<std::uint32_t>(wait) << kPlaceBits | processor << (kPlaceBits - core_bits) |
                number;
@@ -60,33 +63,33 @@ struct Edge {
     }
 };
 
-/// One step of a processor's stream: `delta` instructions after the previous event, `op` happened. The
-/// functions `access` to `pass` make an event without instructions before it, in no context.
+/// A step of a processor's stream: `op` happened `delta` instructions after the event before. The static
+/// functions below make an event with delta 0 in no context; after_instructions() adds both.
 struct Event {
-    std::uint32_t line = 0;  ///< of an access or a device; else read interrupt() or edge()
+    std::uint32_t line = 0;  ///< line of an access; otherwise see interrupt() and edge()
     std::uint16_t delta : 15 = 0;
-    /// Set if an ordering edge of another processor, in this epoch or in the next one, may name this event.
+    /// An ordering edge of another processor, in this epoch or the next, may wait for this event.
     std::uint16_t awaited : 1 = 0;
     Op op : 4 = Op::pass;
-    std::uint8_t way : 4 = 0;  ///< read it by l1_way() or stall_is_known()
+    std::uint8_t way : 4 = 0;  ///< see l1_way() and stall_is_known()
     Context context;
 
-    /// An access of the processor.
+    /// An access of the processor to the line.
     static constexpr Event access(Kind kind, Line line) { return make(static_cast<Op>(kind), line); }
-    /// A device accessed the line at this time. Never in a capture.
+    /// An access of a device to the line. Captures have no such events.
     static constexpr Event device(bool writes, Line line) {
         return make(writes ? Op::device_write : Op::device_read, line);
     }
-    /// The processor sent interrupt number `interrupt` of this epoch.
+    /// The processor sends interrupt number `interrupt` of this epoch.
     static constexpr Event signal(std::uint32_t interrupt) { return make(Op::signal, interrupt); }
-    /// The processor slept until that interrupt.
+    /// The processor wakes up by this interrupt.
     static constexpr Event wait(std::uint32_t interrupt) { return make(Op::wait, interrupt); }
-    /// An ordering edge: the next event conflicts with an awaited event of another processor, and is played
-    /// after it.
+    /// An ordering edge. The next event of the stream conflicts with an awaited event of another processor,
+    /// and must be played after it.
     static constexpr Event after(Edge edge) { return make(Op::after, edge.word()); }
-    /// No effect: carries a long delta, or stands for an awaited access that every L1 absorbs.
+    /// No effect. Carries a part of a long delta, or stands for an awaited access that every L1 absorbs.
     static constexpr Event pass() { return make(Op::pass, 0); }
-    /// The same event, `delta` instructions after the previous one, in the context.
+    /// This event, `delta` instructions after the event before, in this context.
     constexpr Event after_instructions(std::uint64_t delta, Context context) const {
         Event event = *this;
         event.delta = static_cast<std::uint16_t>(delta & kLongestDelta);
@@ -95,7 +98,7 @@ struct Event {
     }
 
     constexpr bool is_access() const { return op <= Op::walk; }
-    /// Only for accesses.
+    /// Only for an access.
     constexpr Kind kind() const { return static_cast<Kind>(op); }
     /// Only for `signal` and `wait`.
     constexpr std::uint32_t interrupt() const { return line; }
@@ -103,11 +106,11 @@ struct Event {
     constexpr Edge edge() const { return Edge::from_word(line); }
     constexpr void set_edge(Edge edge) { line = edge.word(); }
 
-    /// In L1-filtered epochs: the way of the L1 that the access finds or fills.
+    /// Of an access in an L1-filtered epoch: the way of the L1 that the access finds or fills.
     constexpr unsigned l1_way() const { return way; }
     constexpr void set_l1_way(unsigned l1_way) { way = l1_way & 15; }
-    /// In epochs that come directly from the plugin: the plugin has already counted the stall of this access
-    /// as that of a conflict (TimingMerger::Pace).
+    /// Of an access in an epoch from the plugin: its stall is already known as the stall of a conflict, so it
+    /// does not count as part of the processor's pace (TimingMerger::Pace).
     constexpr bool stall_is_known() const { return way != 0; }
     constexpr void know_stall() { way = 1; }
 
@@ -121,14 +124,17 @@ private:
 };
 static_assert(sizeof(Event) == 8);
 
-/// Data about an access for the log of misses, in addition to its event (observe/attribution.h).
+/// What the attribution of misses needs to know of an access in addition to its event
+/// (observe/attribution.h).
 struct Note {
     std::uint64_t pc = 0;
-    std::uint64_t address = 0;  ///< virtual
-    std::uint32_t who = 0;      ///< the recorder's number for task and system call
-    std::uint16_t reads = 0;    ///< granules, of this access and of repetitions that its event represents
+    std::uint64_t address = 0;  ///< virtual address of the access
+    std::uint32_t who = 0;      ///< number of the task and its system call (plugin/whos.h)
+    /// Granules (parts of the line) that this access reads, and those that it represents; `writes`: that they
+    /// write.
+    std::uint16_t reads = 0;
     std::uint16_t writes = 0;
-    std::uint8_t size = 0;  ///< bytes
+    std::uint8_t size = 0;  ///< size of the access in bytes
 };
 static_assert(sizeof(Note) == 32);
 
