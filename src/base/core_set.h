@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A set of cores, or of processors.
+// Sets of cores or of processors, and the largest number of them.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -9,30 +9,32 @@
 #include <limits>
 #include <type_traits>
 
-/// The programs that play large machines (s80-step, s80-order, s80-replay-wide) are compiled with 256. All
-/// others keep a set in one word, because each line of memory and each recorded conflict has one.
+/// The programs for large machines (s80-step, s80-order, s80-replay-wide) are compiled with 256. In all
+/// others a set is one word, because there is a set for each line of memory and for each record of
+/// conflicting accesses.
 #ifndef S80_MAX_CORES
 #define S80_MAX_CORES 32
 #endif
 
 namespace s80::model {
 
-/// Numbers of cores and processors are below this limit.
+/// The largest number of cores and of processors in this program.
 inline constexpr unsigned kMaxCores = S80_MAX_CORES;
-/// The limit of a program that is compiled without S80_MAX_CORES, and the limit of all programs.
+/// The same for a program that is compiled without S80_MAX_CORES, and for all programs.
 inline constexpr unsigned kNarrowCores = 32;
 inline constexpr unsigned kWideCores = 256;
 
-/// The number of a core or processor, or kNobody. As small as possible, because large arrays have such
-/// numbers as elements.
+/// The number of a core or processor; kNobody stands for none. As small as possible, because large arrays
+/// contain such numbers.
 using CoreNumber = std::conditional_t<(kMaxCores < 256), std::uint8_t, std::uint16_t>;
 inline constexpr CoreNumber kNobody = std::numeric_limits<CoreNumber>::max();
 
-/// A set of cores, or of processors. With up to 32 cores it is one word. `for (const unsigned core : set)`
-/// starts with the lowest number. The loop iterates over a copy, so its body may change the set.
+/// A set of cores or of processors. `for (const unsigned core : set)` visits them in ascending order. The
+/// loop uses a copy of the set, so its body may change the set.
 class CoreSet {
 public:
-    /// A set in a file is a sequence of these words, as many as the machine's cores need (words_for).
+    /// The set as a sequence of words. In a file it has as many words as the machine's cores need
+    /// (words_for).
     using Word = std::uint32_t;
     static constexpr unsigned kWordBits = 32;
     static constexpr unsigned kWords = kMaxCores / kWordBits;
@@ -49,7 +51,7 @@ public:
         set.add(core);
         return set;
     }
-    /// The numbers below `count`, which is at least 1.
+    /// The cores with numbers below `count`; `count` must be at least 1.
     static constexpr CoreSet below(unsigned count) {
         CoreSet set;
         for (unsigned i = 0; i < words_for(count); ++i) {
@@ -57,7 +59,7 @@ public:
         }
         return set;
     }
-    /// The words that hold the numbers below `count`.
+    /// Number of words that a set of the cores below `count` needs.
     static constexpr unsigned words_for(unsigned count) { return (count + kWordBits - 1) / kWordBits; }
 
     constexpr bool has(unsigned core) const { return (word(index(core)) >> core % kWordBits & 1) != 0; }
@@ -86,7 +88,7 @@ public:
     public:
         constexpr explicit Iterator(const std::array<Word, kWords>& words) : left_(words) {}
         constexpr unsigned operator*() const {
-            // Not std::countr_zero, which tests for 0.
+            // std::countr_zero would also test for 0, which cannot occur here
             return first() * kWordBits + static_cast<unsigned>(__builtin_ctz(left_[first()]));
         }
         constexpr Iterator& operator++() {
@@ -96,7 +98,7 @@ public:
         constexpr bool operator==(const Iterator&) const = default;
 
     private:
-        /// The first word that is not empty; there is one.
+        /// Index of the first word that is not 0. The set must not be empty.
         constexpr unsigned first() const {
             unsigned at = 0;
             while (at + 1 < kWords && left_[at] == 0) {
@@ -122,9 +124,9 @@ private:
     std::array<Word, kWords> words_{};
 };
 
-/// Bits in which a number of a core or processor fits.
+/// Number of bits for the number of a core or processor.
 inline constexpr unsigned kCoreBits = std::bit_width(kMaxCores - 1);
-/// The same in files, where the number of bits depends on the machine.
+/// The same in a file, where it depends on the machine.
 constexpr unsigned file_core_bits(std::size_t processors) {
     return std::bit_width(processors <= kNarrowCores ? kNarrowCores - 1 : kWideCores - 1);
 }

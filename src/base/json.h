@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// JSON output.
+// Writes JSON.
 #pragma once
 #include <string>
 #include <string_view>
 
 namespace s80::model {
 
-/// The text as a JSON string. Escapes all characters that need it, because a process may have any name.
+/// The text as a JSON string, with escapes. A byte that is not printable ASCII becomes `?`, because the guest
+/// may give a process any name.
 inline std::string quoted(std::string_view text) {
     std::string out = "\"";
     for (const char c : text) {
@@ -18,7 +19,8 @@ inline std::string quoted(std::string_view text) {
     return out + '"';
 }
 
-/// A JSON array. `element` converts each item to JSON; by default it quotes a name.
+/// A JSON array. `element`: converts an item to JSON; without it, items are names and are quoted. `between`:
+/// text between two items.
 template <class List, class Element = std::string (*)(std::string_view)>
 std::string array(const List& list, Element element = quoted, std::string_view between = ",") {
     std::string out = "[";

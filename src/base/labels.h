@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Enumerations whose values have labels in files: the names of their enumerators, which are declared once.
+// Enumerations whose values have labels in files. A label is the name of the enumerator, so that it is
+// written only once.
 #pragma once
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string_view>
 
-/// Declares an enumeration whose enumerators have the values 0, 1, 2, ...
+/// Declares an enumeration with the values 0, 1, 2, ... whose labels are the enumerators' names.
 #define S80_LABELLED_ENUM(Name, ...)                    \
     enum class Name : std::uint8_t { __VA_ARGS__ };     \
     constexpr std::string_view enumerator_list(Name) {  \
@@ -30,7 +31,7 @@ constexpr auto enumerator_names() {
     return names;
 }
 
-/// The labels of an enumeration, by value.
+/// The labels of an enumeration, indexed by value.
 template <class Enum>
 inline constexpr auto kLabels = enumerator_names<Enum>();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A file that gets its name when it is complete.
+// Writes a file that gets its name only when it is complete.
 #pragma once
 #include <cstddef>
 #include <cstdio>
@@ -9,8 +9,8 @@
 
 namespace s80::model {
 
-/// Until it is complete, the file is named PATH.partial. If it is never completed, it is removed. Functions
-/// return false if the system refuses; errno then says why.
+/// The file is named PATH.partial until take_name(). If take_name() is never called, the destructor removes
+/// the file. A function that returns false has failed; errno says why.
 class PartialFile {
 public:
     explicit PartialFile(std::string path)
@@ -25,15 +25,15 @@ public:
     PartialFile& operator=(const PartialFile&) = delete;
 
     const std::string& path() const { return path_; }
-    /// Its name until it is complete.
+    /// The name of the file until it is complete.
     const std::string& partial() const { return partial_; }
     bool created() const { return created_; }
     bool write(const void* data, std::size_t bytes) {
         return std::fwrite(data, 1, bytes, file_.get()) == bytes;
     }
-    /// Closes the file after everything has been written.
+    /// Closes the file. Call it after everything has been written.
     bool close() { return std::fclose(file_.release()) == 0; }
-    /// Gives the closed file its name.
+    /// Gives the file its name PATH. Call it after close().
     bool take_name() {
         named_ = std::rename(partial_.c_str(), path_.c_str()) == 0;
         return named_;

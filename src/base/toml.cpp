@@ -8,7 +8,7 @@ namespace s80::model {
 
 namespace {
 
-/// Calls `parse`, and returns its result. Converts its exceptions to an Error with a sentence for the user.
+/// Calls `parse` and returns its result. Converts parse errors to an Error with a sentence for the user.
 template <class Parse>
 toml::table parsed(const std::string& where, Parse parse) {
     try {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Includes toml++ and turns its parse errors into messages for the user.
+// Includes toml++, and converts its parse errors to messages for the user.
 #pragma once
 #define TOML_EXCEPTIONS 1
-#define TOML_HEADER_ONLY 0  // compiled once, in toml.cpp, because it takes seconds
+#define TOML_HEADER_ONLY 0  // toml.cpp alone compiles the library, because that takes seconds
 
 namespace s80::model {
 
-/// toml++'s own assertions fail for some malformed texts, for example "[.". Such a text is an error of the
-/// file: the program must neither abort nor continue.
+/// Replaces the assertions of toml++. Some malformed texts violate them, for example "[.": this is an error
+/// of the file, so the program must neither abort nor continue.
 struct TomlAssertion {};
 constexpr void toml_assert(bool holds) {
     if (!holds) {
@@ -18,7 +18,7 @@ constexpr void toml_assert(bool holds) {
 }  // namespace s80::model
 
 #pragma push_macro("NDEBUG")
-#undef NDEBUG  // with NDEBUG, toml++ would take the assertions for true
+#undef NDEBUG  // with NDEBUG, toml++ would assume that its assertions hold
 #define TOML_ASSERT(expression) ::s80::model::toml_assert(static_cast<bool>(expression))
 #include <toml++/toml.h>
 #pragma pop_macro("NDEBUG")
@@ -30,7 +30,7 @@ namespace s80::model {
 
 toml::table parse_toml(const std::string& path);
 
-/// Parses text in memory; `where` names the text in messages.
+/// Parses a text in memory. `where`: name of the text, for messages.
 toml::table parse_toml_text(std::string_view text, const std::string& where);
 
 }  // namespace s80::model

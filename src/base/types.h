@@ -10,7 +10,7 @@
 
 namespace s80::model {
 
-/// Guest-physical address divided by the line size.
+/// The number of a line: guest-physical address divided by the line size.
 using Line = std::uint32_t;
 inline constexpr Line kNoLine = 0xffff'ffffU;
 
@@ -20,30 +20,29 @@ inline constexpr unsigned kKinds = kLabelCount<Kind>;
 S80_LABELLED_ENUM(Privilege, user, kernel);
 inline constexpr unsigned kPrivileges = kLabelCount<Privilege>;
 
-/// Process class of an instruction: the class of the process that executes it. An interrupt handler has the
-/// class of the interrupted process. The class `session` is the one that is measured.
+/// The class of the process that executes an instruction. Interrupt handlers have the class of the
+/// interrupted process. Runs measure the processes of class `session`.
 S80_LABELLED_ENUM(ProcessClass, session, delivery, loadgen, idle, kernel, other);
 inline constexpr unsigned kProcessClasses = kLabelCount<ProcessClass>;
 
-/// Kernel entry cause of the code that runs: the event by which the kernel was last entered. Three
-/// values are not causes. user: user code. kernel_thread: code of a kernel thread, which has no entry cause.
-/// unknown: the guest's kernel layout was not available.
+/// Kernel entry cause of the code that runs: the event by which the kernel was entered last. Three values are
+/// not events. `user`: user code. `kernel_thread`: a kernel thread, which has not entered the kernel.
+/// `unknown`: the layout of the guest's kernel is not known.
 S80_LABELLED_ENUM(KernelEntry, user, system_call, fault, tick, interrupt, soft_interrupt, idle, kernel_thread,
                   unknown);
 inline constexpr unsigned kEntries = kLabelCount<KernelEntry>;
 
-/// Index of the statistics by privilege and process class.
+/// Number of combinations of privilege and process class, by which many statistics are indexed.
 inline constexpr unsigned kGroups = kPrivileges * kProcessClasses;
 
-/// Process class and kernel entry cause of the running code in one small number, the index of the statistics
-/// by both.
+/// Process class and kernel entry cause of the running code, as one number that indexes statistics.
 struct Context {
     std::uint8_t value = 0;
     constexpr Context() = default;
     constexpr explicit Context(std::uint8_t v) : value(v) {}
     constexpr Context(ProcessClass t, KernelEntry e)
         : value(static_cast<std::uint8_t>(static_cast<unsigned>(t) * kEntries + static_cast<unsigned>(e))) {}
-    /// For traces without kernel entry causes.
+    /// For traces that say the privilege, but not the kernel entry cause.
     constexpr Context(Privilege p, ProcessClass t)
         : Context(t, p == Privilege::user ? KernelEntry::user : KernelEntry::unknown) {}
 
@@ -63,40 +62,41 @@ inline constexpr std::array<std::uint8_t, kContexts> Context::kGroup = [] {
     return group;
 }();
 
-/// From where the data of an access came. l2: the core's caches beyond the L1, or the L1 if it lacked
-/// permission. peer: another core's caches. llc: the shared last-level cache.
+/// The place that had the data of an access. `l2`: the core's caches beyond the L1; also the L1 itself, if it
+/// lacked permission to store. `peer`: caches of another core. `llc`: the shared last-level cache.
 enum class Place : std::uint8_t { l1, l2, peer, llc, memory };
 
-/// The source of an L2 miss. llc: only on machines with a home of their own (Dimensions).
+/// What sent the data of an L2 miss: memory, a cache of another core that had the block in this state, or the
+/// last-level cache. `llc` exists only on machines with a last-level cache or a directory (Dimensions).
 S80_LABELLED_ENUM(Source, memory, M, O, E, S, llc);
 
-/// The MOESI state as which a state of a protocol is counted.
+/// The MOESI state that a state of a protocol counts as.
 S80_LABELLED_ENUM(StateClass, M, O, E, S, none);
-/// The number of state classes of blocks, without `none`.
+/// Number of state classes without `none`.
 inline constexpr auto kStateClasses = static_cast<unsigned>(StateClass::none);
 
-/// The place that serviced an access that stalls. issue: an instruction, not an access, that waits while the
-/// core's other thread takes issue slots. order: an access that waits for a conflicting access of another
-/// processor. llc: only on machines with a home of their own.
+/// What a processor stalls for. `issue`: the core's other thread uses issue slots. `order`: a conflicting
+/// access of another processor must come first. The others name the place that services an access. `llc`
+/// exists only on machines with a last-level cache or a directory.
 S80_LABELLED_ENUM(Service, l2, memory, cache, upgrade, issue, order, llc);
 
-/// Why the home takes a block from the private caches: the last-level cache needs its way, or the directory
-/// its entry.
+/// Why the home removes a block from the private caches: the last-level cache needs the block's way, or the
+/// directory needs its entry.
 S80_LABELLED_ENUM(RecallCause, llc, directory);
 inline constexpr unsigned kRecallCauses = kLabelCount<RecallCause>;
 
-/// What happens to a block of the last-level cache.
+/// What can happen to a block of the last-level cache.
 S80_LABELLED_ENUM(LlcEvent, fill, eviction, writeback);
 
-/// Resources with a queue.
+/// Resources that have a queue.
 S80_LABELLED_ENUM(Resource, bus, memory);
 
-/// A message for the user: what is wrong, where, and what to do.
+/// An error whose text is for the user: what is wrong, where it is, and what to do.
 struct Error : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// The machine has more cores or processors than this program is compiled for (core_set.h).
+/// The machine has more cores or processors than this program supports (base/core_set.h).
 struct TooManyCores : Error {
     using Error::Error;
 };
