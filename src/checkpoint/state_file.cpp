@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Layout: magic number, geometry as text, then arrays, each preceded by its length; a 64-bit FNV-1a checksum
-// at the end.
+// Layout of the file: a magic number, the geometry as text, arrays with their lengths before them, and a
+// 64-bit FNV-1a checksum.
 #include "checkpoint/state_file.h"
 
 #include <cerrno>
@@ -47,7 +47,7 @@ std::string geometry(const Hierarchy& h) {
 
 class Sum {
 public:
-    /// Adds the bytes in steps of eight, for speed: the arrays have tens of megabytes.
+    /// Adds eight bytes at a time, for speed: the arrays have tens of megabytes.
     void add(const void* data, std::size_t n) {
         const auto* p = static_cast<const unsigned char*>(data);
         for (; n >= 8; n -= 8, p += 8) {
@@ -102,7 +102,7 @@ private:
 class Reader {
 public:
     Reader(std::string path, std::FILE* file) : path_(std::move(path)), file_(file) {}
-    /// Reads or writes an array whose size stands in the file.
+    /// Reads an array whose length only the file knows.
     template <class List>
     void list(List& v) {
         std::uint64_t count = 0;
@@ -113,7 +113,7 @@ public:
         v.resize(count);
         raw(v.data(), count * sizeof(v[0]));
     }
-    /// Reads or writes an array whose size follows from the machine.
+    /// Reads an array whose length the machine determines.
     template <class List>
     void fill(List&& v) {
         std::uint64_t count = 0;
@@ -194,7 +194,7 @@ Extra load_state(const std::string& path, Hierarchy& hierarchy, TimingMerger& me
     reader.fill(hierarchy.stats().all());
     std::vector<Line> remembered;
     reader.list(remembered);
-    Extra words;  // words of the merger, then of the hierarchy
+    Extra words;  // those of the timing merger, and after them those of the hierarchy
     reader.list(words);
     Extra extra;
     reader.list(extra);

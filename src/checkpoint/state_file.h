@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Saves the contents of the caches, the clock and the counters in a file next to a warm checkpoint.
+// Saves the state of the model (caches, clock, counters) in a file beside a warm checkpoint of the guest, and
+// restores it.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,15 +11,15 @@
 
 namespace s80::model {
 
-/// State of the recording side, which the file also contains. Only the plugin interprets these words.
+/// State of the plugin that the file also contains. Only the plugin knows what the words mean.
 using Extra = std::vector<std::uint64_t>;
 
-/// Writes under a temporary name and renames the file when it is complete. Throws Error.
+/// Writes the file, which gets its name when it is complete. Throws Error.
 void save_state(const std::string& path, Hierarchy& hierarchy, const TimingMerger& merger,
                 const Extra& extra);
 
-/// Reads a file of save_state for the same machine and protocol. Throws Error that names the file if it is
-/// truncated, corrupt or of another geometry.
+/// Restores what save_state() wrote for the same machine and protocol, and returns the plugin's words. Throws
+/// Error that names the file if it is truncated, corrupt, or of another geometry.
 Extra load_state(const std::string& path, Hierarchy& hierarchy, TimingMerger& merger);
 
 }  // namespace s80::model
