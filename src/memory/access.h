@@ -13,7 +13,7 @@ struct Access {
     Kind kind;
     Context context;
     std::uint8_t core;
-    std::uint8_t way;  ///< of the L1 that the line finds or fills, or kAnyWay
+    std::uint8_t way;  ///< way of the L1 that the line must get; kAnyWay: any
 };
 
 /// Value of `way`: the replacement policy chooses the way.

@@ -26,7 +26,8 @@
 
 namespace s80::model {
 
-/// Cores beyond those of the machine, with direct-mapped caches of a few sets (`src/warm/plan.h`).
+/// Spare cores: cores beyond those of the machine, with direct-mapped caches of a few sets. Only traces that
+/// rebuild a warm state use them (warm/plan.h).
 struct Spares {
     unsigned cores = 0;
     unsigned sets = 2;  ///< of each cache; a power of two
@@ -52,7 +53,8 @@ public:
                    ? Outcome()
                    : access_unsatisfied(core, line, kind, context, slot);
     }
-    /// Performs an access that the L1 did not satisfy. `slot`: where the L1 holds the line, or empty.
+    /// Performs an access that the L1 did not satisfy. `slot`: the L1's slot if it holds the line (a store
+    /// without permission); otherwise it converts to false.
     [[gnu::always_inline]] Outcome access_unsatisfied(unsigned core, Line line, Kind kind, Context context,
                                                       Cache::Slot slot) {
         Outcome outcome;
@@ -79,8 +81,8 @@ public:
     };
     L1s l1s(unsigned core) const { return {cores_[core].l1i, cores_[core].l1d}; }
 
-    /// One access of an L1-filtered epoch (`placed`, epoch.h). It finds or fills the given way of its L1.
-    /// Throws Error if the L1 has no such way.
+    /// Performs an access of an L1-filtered epoch (Epoch::placed). The line is in this way of the L1, or
+    /// enters it. Throws Error if the L1 has no such way.
     Outcome access_placed(unsigned core, Line line, Kind kind, Context context, unsigned way) {
         Cache& l1 = cores_[core].l1(kind);
         if (way >= l1.ways()) [[unlikely]] {
@@ -121,7 +123,7 @@ public:
     /// The contents of all caches.
     CacheView caches() const { return {cores_, protocol_, sharers_}; }
 
-    /// Counts cycles for which a processor waited, but not for the data of an access.
+    /// Counts cycles for which a processor waited for something else than the data of an access.
     void delayed(unsigned core, Context context, Delay delay, std::uint64_t cycles) {
         stats_.stalled(core, context, Kind::ifetch, service(delay), cycles);
     }
@@ -138,7 +140,7 @@ public:
     Statistics& stats() { return stats_; }
     const Statistics& stats() const { return stats_; }
 
-    // The state between two epochs, for a checkpoint. Each part saves and restores its own section.
+    // --- the state between two epochs, for a checkpoint; each part saves and restores its own section ---
     /// Calls `item(bytes)` with the contents of each cache, core by core. Restored before the other sections.
     template <class Fn>
     void each_contents(Fn&& item) const {
@@ -148,14 +150,14 @@ public:
             }
         }
     }
-    /// Lines for which the home assumes sharers although it may be that no cache holds them.
+    /// The lines for which the home assumes that caches have copies, although perhaps none has.
     std::vector<Line> remembered() const { return home_->remembered(); }
     /// The other state of the caches, of the prefetcher and of the home, as words.
     std::vector<std::uint64_t> state() const;
-    /// Restores it. Throws Error if the number of words does not fit.
+    /// Restores what state() returned. Throws Error if the number of words is wrong.
     void set_state(std::span<const std::uint64_t> words);
-    /// After the contents of the caches were read from a file: recomputes the index of sharers, and lets the
-    /// home remember the lines of remembered(). Throws Error if a line lies outside of the address space.
+    /// Call it after the contents of the caches have been restored: recomputes the index of sharers from
+    /// them, and gives the home its remembered() lines. Throws Error if a line is outside of memory.
     void rebuild_sharers(const std::vector<Line>& remembered);
     const Home& home() const { return *home_; }
     Home& home() { return *home_; }
@@ -170,13 +172,14 @@ private:
     }
     void host_prefetch_others(unsigned core, Line line, CoreSet others) const;
     [[noreturn]] void no_such_way(unsigned way) const;
-    /// An L1 miss, or (slot: where the line is) a store that lacks permission. One function for each
-    /// organisation of private caches, so that the organisation's code is part of the function: in a replay
-    /// of an L1-filtered capture nearly every event comes here.
+    /// Performs an access beyond the L1. `slot`: of the L1 if a store only lacks permission there; otherwise
+    /// it converts to false. There is one function for each organisation of private caches, with the
+    /// organisation's code inlined: in a replay of an L1-filtered capture, nearly every event comes here.
     using BeyondL1 = void (*)(Hierarchy& self, const Access& a, Cache::Slot slot, Outcome& outcome);
     template <class Caches>
     static void beyond_l1(Hierarchy& self, const Access& a, Cache::Slot slot, Outcome& outcome);
-    /// What happens after an access beyond the L1, on machines with a prefetcher or a last-level cache.
+    /// Called after an access beyond the L1, on machines with a prefetcher, a last-level cache or a
+    /// directory.
     void follow_up(const Access& a, const Outcome& outcome);
     void prefetch(const Access& a, const Outcome& outcome);
     Machine machine_;

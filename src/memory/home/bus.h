@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A snooping bus with memory behind it. It remembers one flag for each line: that sharers may remain
-// (`Protocol::leaves_shared`). A [home] that needs more does not fit on a bus.
+// The home of a machine with a snooping bus, and memory behind it. For each line, it remembers one bit: that
+// caches may have copies (`Protocol::leaves_shared`). A protocol whose [home] must remember more needs
+// another home.
 #pragma once
 #include "memory/home/home.h"
 #include "memory/home/interconnect.h"
@@ -30,7 +31,7 @@ public:
 private:
     void take_note_of_time();
 
-    bool remembers_;  ///< Protocol::leaves_shared
+    bool remembers_;  ///< the bit is used (Protocol::leaves_shared)
     Interconnect interconnect_;
 };
 

@@ -150,7 +150,7 @@ void DirectoryHome::charge_miss(const Access& a, bool supplies, Outcome& outcome
     }
 }
 
-/// A read that the last-level cache answers does not reach the copies.
+/// The last-level cache answers a read alone: the copies in private caches do not see the request.
 Reply DirectoryHome::answer_alone(const Access& a, Bus bus, Outcome& outcome) const {
     outcome.request = bus;
     outcome.had_copies = parts_.sharers.cores(a.line).without(a.core);
@@ -198,7 +198,8 @@ void DirectoryHome::settle() {
     waiting_.clear();
 }
 
-/// A read that fills no cache: the copies see it as they see a read of another core.
+/// A device reads the line. For the private copies this is like a read of another core, but no cache gets the
+/// line.
 void DirectoryHome::device_read(Line line) {
     const CoreSet sharers = parts_.sharers.cores(line);
     take_note_of_time();
@@ -227,7 +228,7 @@ void DirectoryHome::device_read(Line line) {
     interconnect_.evicted(line, info(line).data ? Interconnect::Way::bus : Interconnect::Way::both);
 }
 
-/// The device's data replace the copies, wherever they are.
+/// A device writes the line. Its data replace all copies.
 void DirectoryHome::device_write(Line line) {
     for (const unsigned core : parts_.sharers.cores(line)) {
         parts_.caches.invalidate(core, line);

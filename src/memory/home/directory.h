@@ -13,16 +13,16 @@
 
 namespace s80::model {
 
-/// A line is in the LLC if its home state has data, and occupies an entry of a bounded directory if its home
-/// state allows copies. The order of the parts of a request:
-/// 1. A line that enters the directory gets an entry. The line that has to leave is recalled.
-/// 2. The cell of the request and the snoops give the supplier and the next home state.
-/// 3. A line that enters the LLC gets a way. The line that has to leave is displaced, and recalled if the
-///    cell of its displacement says so.
-/// A block that an L2 puts into the LLC gets its way when the access is over (`settle`): until then the
-/// requester holds lines that are in none of its caches, and they must not be recalled. The entry of a line
-/// that no core holds any more is free then, too, as in gem5's MOESI_hammer: the write-back of a victim is
-/// under way while the directory chooses the entry that has to leave.
+/// The home state of a line says where the line is: it is in the LLC if the state has data, and in a bounded
+/// directory if the state allows copies in private caches. A request has these steps:
+/// 1. If the line enters the directory, it gets an entry. The line that loses its entry is recalled.
+/// 2. The table's cell for the request, and the snoops, determine the supplier and the next home state.
+/// 3. If the line enters the LLC, it gets a way. The line that loses its way is displaced; if the cell of the
+///    displacement says so, the line is also recalled.
+/// A block that an L2 evicts into the LLC gets its way only after the access, in settle(). Before, the
+/// requester holds lines that are in none of its caches yet, and a recall would miss them. The entry of a
+/// line that no core holds any more becomes free in settle(), too, as in gem5's MOESI_hammer: while the
+/// directory chooses the entry to recall, the write-back of the requester's victim is still under way.
 class DirectoryHome final : public Home {
 public:
     static constexpr const char* kName = "directory";
@@ -69,10 +69,11 @@ private:
     void take_note_of_time();
 
     std::optional<SlicedCache> llc_;
-    std::optional<SlicedCache> entries_;  ///< of a bounded directory
+    /// The entries of a bounded directory; nothing: the directory is not bounded.
+    std::optional<SlicedCache> entries_;
     HomeStates states_;
-    /// By cause and line: the cores whose last copy was recalled and that have not asked for the line again.
-    /// The host provides memory only for pages that a recall touches.
+    /// By recall cause: the cores whose last copy of a line was recalled, and which have not requested the
+    /// line since. The host provides memory only for pages with such lines.
     std::array<Sharers, kRecallCauses> recalled_;
     std::vector<Line> untracked_;   ///< lines whose entry becomes free when the access is over
     std::vector<Waiting> waiting_;  ///< blocks that an L2 has put into the LLC and that have no way there yet

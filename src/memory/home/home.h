@@ -20,13 +20,13 @@
 
 namespace s80::model {
 
-/// The answer to a request, for the state of the requester's block.
+/// What the requester's block gets by the home's answer.
 struct Reply {
     bool shared = false;  ///< another cache keeps a copy, or the home assumes so
     bool gives = false;   ///< the requester fills in the state `given`, not in the state of its own cell
     State given = 0;
-    /// Not trivial, so that functions return the struct in memory. To pack it into a register and to unpack
-    /// it takes longer.
+    /// The destructor makes the structure not trivial, so that functions return it in memory. To pack it into
+    /// registers takes longer.
     ~Reply() {}
 };
 
@@ -40,8 +40,9 @@ struct HomeParts {
     Sharers& sharers;
 };
 
-/// Called by the private caches and by devices, one request at a time, in the order of simulated time. A home
-/// keeps the index of sharers: after `request` the requester is in it; after `evicted` the core is not.
+/// The private caches and devices call it, one request at a time, in the order in which the timing merger
+/// plays. The home keeps the index of sharers up to date: after request() the requester is in it; after
+/// evicted() the core is not.
 class Home {
 public:
     explicit Home(const HomeParts& parts) : parts_(parts) {}
@@ -57,7 +58,7 @@ public:
     /// and fills in the outcome.
     /// It may recall any line but the requested one from any core.
     virtual Reply request(const Access& access, Bus bus, Outcome& outcome) = 0;
-    /// A core's last copy of the line left its caches for want of room.
+    /// A core has evicted its last copy of the line because it needed room.
     virtual void evicted(unsigned core, Line line, Block block) = 0;
     /// A device reads or writes the whole line, and keeps no copy. No processor waits.
     virtual void device_read(Line line) = 0;
@@ -69,7 +70,7 @@ public:
     /// An epoch has ended. No later call has a time before `next`.
     virtual void epoch_ended(std::int64_t next) = 0;
 
-    /// The home state of the line; nothing if the home does not play a protocol's [home].
+    /// The home state of the line; nothing if the home does not play the table [home] of a protocol.
     virtual std::optional<HomeState> home_state(Line) const { return {}; }
     /// Host prefetch of what a request for the line needs, beside the index of sharers. evicted: the line
     /// that will leave the requester, or kNoLine.
@@ -78,9 +79,9 @@ public:
     /// Lines for which the home assumes sharers although it may be that no cache holds them.
     virtual std::vector<Line> remembered() const { return {}; }
     virtual void remember(Line) {}
-    /// The home's other state between two epochs, as words for a checkpoint.
+    /// All other state of the home between two epochs, as 64-bit words for a checkpoint.
     virtual std::vector<std::uint64_t> state() const { return {}; }
-    /// Restores it. Returns false if the number of words does not match their contents.
+    /// Restores what state() returned. Returns false if the words are not consistent.
     [[nodiscard]] virtual bool set_state(std::span<const std::uint64_t> words) { return words.empty(); }
 
 protected:
@@ -118,7 +119,7 @@ protected:
 
     HomeParts parts_;
     std::int64_t now_ = 0;
-    bool moved_on_ = false;  ///< the home has not used the time of now() yet
+    bool moved_on_ = false;  ///< now() has set a time that the home has not used yet
 
 private:
     void supplied(Reply& reply, Outcome& outcome, Bus bus, State state) const;

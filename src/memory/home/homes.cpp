@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The list of homes.
+// The list of homes from which a machine file chooses.
 #include <array>
 #include <span>
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t kUnit = 256;
 
-/// Counts a request of a resource, with its wait and its service time. Returns the wait.
+/// Counts a request to a resource: its wait (1/256 cycle) and its service time (cycles). Returns the wait.
 std::int64_t counted(Statistics& stats, Resource resource, std::int64_t wait, unsigned service) {
     ++stats.resource(Stat::queue_requests, resource);
     stats.resource(Stat::queue_busy_cycles, resource) += service;
@@ -30,7 +30,7 @@ unsigned Interconnect::bus_and_memory(Statistics& stats, Line line) {
     return cycles(wait + wait_for_memory(stats, line, wait));
 }
 
-/// The processor goes on at a whole cycle.
+/// Converts a wait to cycles, rounded up, because a processor continues at a whole cycle.
 unsigned Interconnect::cycles(std::int64_t wait) {
     return static_cast<unsigned>((wait + kUnit - 1) / kUnit);
 }

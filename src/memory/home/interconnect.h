@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The shared resources between and behind the caches: one bus, and memory in banks.
+// The bus between the caches, and memory in banks behind it, as resources with queues.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -29,23 +29,23 @@ public:
     /// `before`.
     void forget(std::int64_t before, Statistics& stats);
 
-    /// A request uses the bus. Returns its queueing delay in cycles.
+    /// A request uses the bus. Returns how long it waits for the bus, in cycles.
     unsigned bus(Statistics& stats) { return cycles(wait_for_bus(stats)); }
-    /// A request that memory services uses the bus and then the line's bank. Returns the queueing delay in
-    /// cycles.
+    /// A request uses the bus, and then the bank of the line, because memory services it. Returns how long it
+    /// waits for both, in cycles.
     unsigned bus_and_memory(Statistics& stats, Line line);
-    /// Which resources a writeback occupies. A last-level cache stands between the bus and memory, so a
-    /// writeback to it occupies only the bus, and one from it only memory.
+    /// Which resources a writeback uses. `bus`: only the bus, to the last-level cache. `memory`: only memory,
+    /// from the last-level cache. `both`: from a private cache to memory.
     enum class Way : std::uint8_t { both, bus, memory };
-    /// Writes an evicted block back: over the bus to memory, after the request that evicted it. Nothing waits
-    /// for the writeback, but later requests may queue behind it. Reads and writes of devices are treated in
-    /// the same way.
+    /// Notes that an evicted block is written back, after the request that evicts it. Nothing waits for the
+    /// writeback, but later requests may wait behind it. Reads and writes of devices also use this function.
     void evicted(Line line, Way way = Way::both) {
         if (!bus_.empty() || !banks_.empty()) {
             evicted_.push_back({line, way});
         }
     }
-    /// Memory takes over a block that the bus carries to another cache: both share one request.
+    /// Memory takes over a block while the bus carries it to another cache, so the two share one use of the
+    /// bus.
     void copied_to_memory(Statistics& stats, Line line) { wait_for_memory(stats, line, 0); }
 
     /// Between two epochs: the busy times of all resources, as words for a checkpoint. Empty without
@@ -70,8 +70,8 @@ private:
     }
 
     Bandwidth bandwidth_;
-    std::vector<Queue> bus_;    ///< one queue, or none
-    std::vector<Queue> banks_;  ///< queues of the memory banks, or none
+    std::vector<Queue> bus_;    ///< one queue; empty: the bus has unlimited bandwidth
+    std::vector<Queue> banks_;  ///< one queue for each bank; empty: memory has unlimited bandwidth
     struct Evicted {
         Line line;
         Way way;

@@ -13,7 +13,7 @@ namespace s80::model {
 
 class Sharers {
 public:
-    /// The most cores with which a line can be marked.
+    /// The largest number of cores with which lines can be marked.
     static constexpr unsigned kMostMarkedCores = kMaxCores - 1;
 
     /// `lines`: lines of guest-physical address space.
@@ -29,7 +29,8 @@ public:
     void add(Line line, unsigned core) { sets_[line].add(core); }
     void remove(Line line, unsigned core) { sets_[line].remove(core); }
 
-    /// One bit for each line, whose meaning the home defines. It costs no memory of its own.
+    /// One bit for each line, whose meaning the home defines. It uses the bit of a core that does not exist,
+    /// so it needs no memory.
     bool marked(Line line) const { return sets_[line].has(kMark); }
     void mark(Line line) { sets_[line].add(kMark); }
     void unmark(Line line) { sets_[line].remove(kMark); }

@@ -22,15 +22,15 @@ public:
 
     /// The prefetcher's state between two epochs, as words for a checkpoint.
     virtual std::vector<std::uint64_t> state() const { return {}; }
-    /// Restores it. Returns false if the number of words does not match.
+    /// Restores what state() returned. Returns false if the number of words is wrong.
     [[nodiscard]] virtual bool set_state(std::span<const std::uint64_t> words) { return words.empty(); }
 };
 
 /// The machine keys of the table [prefetcher].
 std::span<const Key> prefetcher_keys();
 
-/// The prefetcher that the machine file names (`prefetcher.kind`); none if it names none. Throws Error if the
-/// prefetcher does not exist.
+/// Makes the prefetcher that the machine file names (`prefetcher.kind`). Returns null if it names none.
+/// Throws Error if it names an unknown one.
 std::unique_ptr<Prefetcher> make_prefetcher(const Machine& machine);
 
 }  // namespace s80::model

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The list of prefetchers.
+// The list of prefetchers from which a machine file chooses.
 #include <array>
 
 #include "memory/prefetch/prefetcher.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A core whose L1I, L1D and L2 never hold the same line. A block moves between them with its state, and lines
-// evicted from an L1 go to the L2. Two orders of the moves, and so two choices of victims, are in use.
+// An organisation of private caches: L1I, L1D and L2 of a core never hold the same line. A block moves
+// between them together with its state; a line that an L1 evicts moves to the L2. There are two orders of
+// these moves, which choose different victims.
 #pragma once
 #include "memory/private/private.h"
 
@@ -60,8 +61,8 @@ public:
     }
 
 private:
-    /// Takes the line out of the cache that holds it. Returns whether there was one. In gem5's order, only
-    /// the L2 can hold it here.
+    /// Removes the line from the cache of this core that holds it, and gets its block. Returns false if none
+    /// holds it. In gem5's order, only the L2 can hold the line at this point.
     bool take(const Access& a, Block& block) {
         CoreCaches& mine = caches(a.core);
         for (const Cache* cache : {&mine.l2, &mine.l1d, &mine.l1i}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A core whose L2 holds all lines of its L1s.
+// An organisation of private caches: the L2 of a core holds all lines of its L1s.
 #pragma once
 #include "memory/private/private.h"
 

@@ -7,7 +7,7 @@
 
 namespace s80::model {
 
-/// A value that stands for a class of organisation.
+/// An object that stands for the class of an organisation.
 template <class Caches>
 struct Organisation {
     static constexpr const char* kName = Caches::kName;
@@ -26,7 +26,7 @@ struct OrganisationList {
     }
 };
 
-/// State files have the position in this list: append new ones.
+/// State files contain positions in this list, so append new organisations.
 using Organisations =
     OrganisationList<Inclusive, Exclusive<MoveOrder::gem5>, Exclusive<MoveOrder::textbook>, InclusiveGem5>;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The protocol's side of a core's copies, which is the same in all organisations.
+// What the protocol does to a core's copies. This is the same in all organisations of private caches.
 #include "memory/private/private.h"
 
 #include "memory/home/home.h"
@@ -161,8 +161,8 @@ bool PrivateCaches::recall(unsigned core, Line line, RecallCause cause) {
     return cell.writeback;
 }
 
-/// The copy ends in the state that it would have after a read of another core, because the owner does not
-/// know that the device keeps no copy.
+/// The copy enters the state that it would have after a read of another core: its owner does not know that
+/// the device keeps no copy.
 void PrivateCaches::clean(unsigned core, Line line) {
     const Held copy = held(core, line);
     Block& block = copy.cache->block(copy.slot);
@@ -174,7 +174,7 @@ void PrivateCaches::clean(unsigned core, Line line) {
     downgraded(core, line, block);
 }
 
-/// The copy that has the state.
+/// The core's copy whose block has the state.
 PrivateCaches::Held PrivateCaches::held(unsigned core, Line line) const {
     const CoreCaches& mine = caches(core);
     if (const Cache::Slot slot = mine.l2.find(line)) [[likely]] {
@@ -186,7 +186,7 @@ PrivateCaches::Held PrivateCaches::held(unsigned core, Line line) const {
     return {&mine.l1i, mine.l1i.find(line)};
 }
 
-/// Takes all copies out of the core.
+/// Removes all copies of the line from the core.
 void PrivateCaches::drop(unsigned core, Line line, Held copy) {
     Block& block = copy.cache->block(copy.slot);
     leave_e(core, block, Stat::e_invalidated);

@@ -20,7 +20,8 @@ namespace s80::model {
 
 class Home;
 
-/// Is told which lines an access moves or evicts, besides the accessed one, and what the home does.
+/// Gets a report of each line that an access moves or evicts, except the accessed line, and of what the home
+/// does.
 class MoveListener {
 public:
     virtual ~MoveListener() = default;
@@ -28,19 +29,20 @@ public:
     virtual void leaving(unsigned core, Line line) = 0;
     /// The home is about to recall the core's copy of the line.
     virtual void recalling(unsigned, Line) {}
-    /// The home has played a cell of the protocol's [home], after the recalls of that cell. core: the core
-    /// that made the request or gave up its copy, or kNobody.
+    /// The home has played a cell of the protocol's [home], after the recalls of that cell. The arguments are
+    /// the event, the line, the core that made the request or gave up its copy (kNobody: none), and the home
+    /// states before and after.
     virtual void at_home(HomeEvent, Line, CoreNumber, HomeState, HomeState) {}
 };
 
-/// What a core's copy did at a request of another core.
+/// How a core's copy answered a request of another core.
 struct Snooped {
     State state = 0;  ///< before
     bool keeps = false;
     bool supplies = false;
     bool writes_back = false;
-    /// Not trivial, so that functions return the struct in memory. To pack it into a register and to unpack
-    /// it takes longer.
+    /// The destructor makes the structure not trivial, so that functions return it in memory. To pack it into
+    /// registers takes longer.
     ~Snooped() {}
 };
 
@@ -71,7 +73,7 @@ public:
     /// Brings a line that the core does not hold into its L2, as for a load. No processor waits.
     void prefetch(const Access& access, Home& home);
 
-    // Called by the home. The core holds the line.
+    // --- called by the home, for a line that the core holds ---
     /// Applies the request of another core to the copy: the copy changes its state or leaves the core.
     Snooped snoop(unsigned core, Line line, Bus bus);
     /// Removes the copy, because a device writes the line, or because a home without a [home] recalls it.
@@ -91,7 +93,7 @@ protected:
     CoreCaches& caches(unsigned core) { return parts_.cores[core]; }
     const CoreCaches& caches(unsigned core) const { return parts_.cores[core]; }
 
-    /// The core holds the line: applies the access to the block that has the state.
+    /// The core holds the line: applies the access to the block that has its state.
     void hit(const Access& a, Block& block, Home& home, Outcome& outcome) {
         if ((quiet_ >> quiet_bit(a.kind, block.state) & 1) != 0) [[likely]] {
             outcome.stall = parts_.topology.l2_hit(a.core);
@@ -101,16 +103,15 @@ protected:
             hit_with_effect(a, block, home, outcome);
         }
     }
-    /// The core does not hold the line: asks for it. The caller puts the block that this returns into a
-    /// cache.
+    /// The core does not hold the line: requests it, and returns the block that the caller puts into a cache.
     Block miss(const Access& a, Home& home, Outcome& outcome) {
         const Block block = fill(a, home, outcome);
         count_miss(a, outcome);
         return block;
     }
-    /// The block that has the state leaves the core for want of room. The caller takes it out of the cache.
+    /// The core evicts the line, whose state `block` has. The caller then removes it from the cache.
     void evict(unsigned core, Line line, Block& block, Home& home);
-    /// The slot of the L2 where the line is to be put. Its old block is gone, with the copies in the L1s.
+    /// Returns an L2 slot for the line. Its old block has been evicted, with the copies in the L1s.
     Cache::Slot make_room(unsigned core, Line line, Home& home);
     /// Takes the copies of a block in the L2 out of the L1s.
     void drop_from_l1s(unsigned core, Line line, Block block) const;
@@ -120,7 +121,7 @@ protected:
             listener_->leaving(core, line);
         }
     }
-    /// The line in the slot, if any, is about to leave the cache.
+    /// The same for the line in the slot, if there is one.
     void leaves(unsigned core, const Cache& cache, Cache::Slot slot) {
         if (listener_ != nullptr && cache.line(slot) != kNoLine) [[unlikely]] {
             listener_->leaving(core, cache.line(slot));
