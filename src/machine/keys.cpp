@@ -82,7 +82,7 @@ std::string value_text(const std::variant<std::monostate, std::int64_t, double, 
     return text.str();
 }
 
-/// A limit as text: without a fraction if it is a whole number.
+/// A limit for a message. A whole number has no fraction.
 std::string limit(double value) {
     std::ostringstream text;
     text << std::setprecision(15) << value;
@@ -91,7 +91,8 @@ std::string limit(double value) {
 
 }  // namespace
 
-/// The value in the range of the key. `kind`: what to write if the value has another type.
+/// The value of the key, checked against the key's range. `kind`: what a message asks for if the value has
+/// another type.
 template <class T>
 T Keys::ranged(const Key& key, const char* kind) const {
     const auto found = values_.find(key.name);

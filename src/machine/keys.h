@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The values of a machine file. Each part of the model declares the keys that it owns (base/key.h) and reads
-// them.
+// The values of a machine file. Each part of the model declares its own keys (base/key.h) and reads their
+// values here.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -14,7 +14,7 @@ namespace s80::model {
 
 class Keys {
 public:
-    /// An empty file; `where` begins messages.
+    /// No values. `where`: name of the file, for messages.
     explicit Keys(std::string where = "the machine") : where_(std::move(where)) {}
     /// Reads a TOML file, or the text of one. `where`: names the file in messages. Throws Error.
     static Keys load(const std::string& path);
@@ -30,7 +30,7 @@ public:
     unsigned number(const Key& key) const;
     std::uint64_t wide(const Key& key) const;  ///< a number or size of more than 32 bits
     double real(const Key& key) const;
-    /// A number, or a multiple of `of` (Key::most_multiple).
+    /// A number, or a text such as "1.5x", which is that multiple of `of` (Key::most_multiple).
     std::uint64_t multiple(const Key& key, std::uint64_t of) const;
     /// The position of the name in the key's list.
     unsigned choice(const Key& key) const;

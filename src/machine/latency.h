@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The table [latency]. Only topology.h and the parser of machine files know it.
+// The table [latency] of machine files. Only Topology and the code that reads machine files use it.
 #pragma once
 #include <array>
 

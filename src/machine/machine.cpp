@@ -66,7 +66,7 @@ void check_sliced(const std::string& where, const std::string& part, const std::
     check_policy(where, part, g.all.ways, g.policy);
 }
 
-/// The table is absent on a machine whose home has no such part.
+/// Reads the table [llc] or [directory], which the file must have. `bytes`: size. `declared`: its keys.
 SlicedGeometry read_sliced(const Keys& keys, std::uint64_t bytes, const std::array<Key, 4>& declared) {
     return {{bytes, keys.number(declared[1])},
             keys.number(declared[2]),

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The modelled machine, as the resolved machine file describes it
-// (docs/reference/interfaces/plugin-arguments.md).
+// The modelled machine, as a resolved machine file describes it (docs/reference/machine-keys.md).
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -38,7 +37,7 @@ inline constexpr Key kLineKey{.name = "line_bytes",
                               .power_of_two = true,
                               .unit = "bytes",
                               .text = "size of a cache line"};
-/// The model stores cycles per instruction in units of 1/256.
+/// The timing merger rounds base_cpi, and base_cpi / issue_share, to multiples of 1/256 cycle.
 inline constexpr Key kIssueShareKey{
     .name = "smt.issue_share",
     .type = KeyType::real,
@@ -93,7 +92,7 @@ struct Machine {
     double base_cpi = kBaseCpiKey.standard<double>();
     unsigned quantum_cycles = kQuantumKey.standard<unsigned>();
     unsigned filter_instructions = kFilterKey.standard<unsigned>();  ///< a filter interval (plugin/vcpu.h)
-    /// Simulated cycles of a running processor in an epoch.
+    /// Nominal length of an epoch in cycles.
     unsigned epoch_cycles = kEpochKey.standard<unsigned>();
 
     Keys keys;  ///< the file, for parts that read keys of their own

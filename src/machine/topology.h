@@ -9,8 +9,8 @@
 
 namespace s80::model {
 
-/// Answers in cycles beyond the base cycle. A node is a core. All pairs of cores have the same distance in
-/// the machine files of today; a caller states both, because chips with several dies differ.
+/// Latencies in cycles, in addition to the base cycles. Today all pairs of cores have the same distance.
+/// Callers name both cores nevertheless, because on chips with several dies the distances differ.
 class Topology {
 public:
     explicit Topology(const Machine& machine) : latency_(machine.cores(), machine.latency) {}

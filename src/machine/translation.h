@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The table [translation].
+// The table [translation] of machine files.
 #pragma once
 #include <array>
 #include <cstdint>
