@@ -209,7 +209,7 @@ private:
     static unsigned matches_of(const Line* tags, Line line) {
         unsigned found = 0;
 #ifdef __SSE2__
-        if constexpr (kWays % 4 == 0) {  // g++ does not find these instructions by itself
+        if constexpr (kWays % 4 == 0) {  // SSE2, which g++ does not use here by itself
             const __m128i wanted = _mm_set1_epi32(static_cast<int>(line));
             for (unsigned way = 0; way < kWays; way += 4) {
                 const __m128i four = _mm_loadu_si128(reinterpret_cast<const __m128i*>(tags + way));

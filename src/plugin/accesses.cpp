@@ -32,7 +32,7 @@ Accesses::Accesses(const model::Machine& machine, GuestRam& ram, PhasePage& page
       memory_(memory),
       notes_(notes) {}
 
-// --- blocks ---
+// --- at the beginning of a block of instructions ---
 
 void Accesses::begin_slice(Vcpu& vcpu, const void* registers) const {
     begin_interval(vcpu);
@@ -121,7 +121,7 @@ void Accesses::translation_changed(Vcpu& vcpu) const {
     }
 }
 
-// --- accesses ---
+// --- at an access of the running processor ---
 
 void Accesses::fetch(Vcpu& vcpu, model::Line line) const {
     epochs_.add(vcpu, model::Event::access(Kind::ifetch, line));

@@ -166,7 +166,7 @@ Parts take_apart(const std::uint8_t* bytes, std::size_t size) {
     }
     parts.rex_w = (rex & 8U) != 0;
     parts.rex_b = (rex & 1U) != 0;
-    if (bytes[i] == 0xc4 || bytes[i] == 0xc5) {  // VEX
+    if (bytes[i] == 0xc4 || bytes[i] == 0xc5) {  // VEX prefix
         const bool three = bytes[i] == 0xc4;
         const unsigned map = three ? bytes[i + 1] & 0x1fU : 1;
         const std::uint8_t last = bytes[i + (three ? 2 : 1)];
@@ -184,7 +184,7 @@ Parts take_apart(const std::uint8_t* bytes, std::size_t size) {
             parts.map = bytes[i] == 0x38 ? &kTwoBytes38 : &kTwoBytes3a;
             ++i;
         }
-    } else if (bytes[i] == 0x62) {  // EVEX
+    } else if (bytes[i] == 0x62) {  // EVEX prefix, which QEMU does not implement
         return parts;
     }
     parts.opcode = bytes[i];
@@ -205,7 +205,7 @@ char letter_by_prefix(const Parts& parts) {
     }
     switch (parts.opcode) {
         case 0x10:  // MOVSS, MOVSD
-        case 0x51:  // arithmetic of one element
+        case 0x51:  // SQRTSS, ADDSS and other arithmetic of one element
         case 0x52:
         case 0x53:
         case 0x58:

@@ -41,7 +41,7 @@ public:
     EpochWriter(const VcpuList& vcpus, EpochSink& sink, PhasePage& page, const Schedule& schedule,
                 const Totals& totals, std::size_t room);
 
-    // --- events ---
+    // --- events of the open epoch ---
     /// Appends an event to the stream of `vcpu`, at the processor's present instruction. If the stream is
     /// full, grows it; the epoch must then end before the next block (see full()).
     void add(Vcpu& vcpu, model::Event event) {
@@ -71,7 +71,7 @@ public:
     /// The same for the last load or page walk.
     std::uint32_t last_load(unsigned processor, model::Line line) const;
 
-    // --- epochs ---
+    // --- beginning and end of an epoch ---
     /// Begins the next epoch.
     void open();
     /// Ends the epoch and hands it over. `mark`: the snapshot that is due at its end; Mark::none: no
@@ -84,7 +84,7 @@ public:
     /// All processors slept for this number of nanoseconds before this epoch.
     void add_idle(std::uint64_t ns) { epoch_->idle_before_ns += ns; }
 
-    // --- snapshots ---
+    // --- snapshots at the ends of epochs ---
     /// Which snapshot is due if the epoch ends now; Mark::none: none. If one is due, also moves the schedule
     /// on to the next.
     model::Mark due() { return schedule_.due(total_instructions()); }
@@ -97,7 +97,7 @@ public:
     /// Writes the phase of the run into the guest's phase page, where the load generator reads it.
     void publish() { page_.publish(schedule_.phase()); }
 
-    // --- totals ---
+    // --- totals of the whole run ---
     void add_slice(std::uint64_t instructions) { totals_.slices.add(instructions); }
     void add_transaction(std::uint64_t type, std::uint64_t client, bool failed);
     std::uint64_t total_instructions() const;

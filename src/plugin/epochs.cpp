@@ -29,7 +29,7 @@ Epochs::Epochs(const model::Machine& machine, const model::TimeRules& rules, con
     }
 }
 
-// --- events ---
+// --- events of a processor ---
 
 void Epochs::access_shared(Vcpu& vcpu, model::Line line, Kind kind) {
     const Conflicts::Found found = order_.access(vcpu, line, kind);

@@ -53,7 +53,7 @@ void MissNotes::finish() {
     }
 }
 
-// --- notes ---
+// --- notes about accesses ---
 
 void MissNotes::fetch(Vcpu& vcpu, model::Line line) {
     Notes& notes = notes_[vcpu.processor];
@@ -70,7 +70,7 @@ void MissNotes::access(Vcpu& vcpu, const Site& site, std::uint64_t address, std:
     }
 }
 
-// --- who ---
+// --- which task runs ---
 
 void MissNotes::runs(const Vcpu& vcpu, const Running& running) {
     if (who_.empty()) {
@@ -87,7 +87,7 @@ void MissNotes::runs(const Vcpu& vcpu, const Running& running) {
     }
 }
 
-// --- profile ---
+// --- samples of the profile ---
 
 /// Does not count the branch if the kernel was entered after it. Compares page offsets only: several
 /// processes may share the translation of a block, which then has the virtual address from one of them.

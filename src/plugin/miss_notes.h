@@ -65,7 +65,7 @@ public:
     void access(Vcpu& vcpu, const Site& site, std::uint64_t address, std::uint64_t bytes, model::Kind kind,
                 std::uint64_t epoch);
 
-    // --- tasks ---
+    // --- which task runs ---
     /// Called when the task or the kernel entry cause of `vcpu` has changed.
     void runs(const Vcpu& vcpu, const Running& running);
 

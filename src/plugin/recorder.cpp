@@ -34,7 +34,7 @@ void Recorder::find_qemu() {
     qemu_->time.verify();
 }
 
-// --- the first block ---
+// --- set-up, in two steps: when QEMU translates, and when it executes the first block ---
 
 void Recorder::start_model() {
     const std::uint64_t behind = machine_.translation.hashed ? machine_.translation.page_table : 0;
@@ -77,7 +77,7 @@ void Recorder::start_playing(std::uint64_t lines) {
     to.pipeline = std::make_unique<Pipeline>(to.merger, to.hierarchy, *to.snapshots, *to.capture, watch_);
 }
 
-// --- callbacks ---
+// --- callbacks of QEMU ---
 
 bool Recorder::enter(void* vcpu_state) {
     if (!playing_) {
@@ -112,7 +112,7 @@ void Recorder::clock_read(Vcpu& vcpu) {
     }
 }
 
-// --- markers ---
+// --- called when the guest executes a marker ---
 
 void Recorder::bind(void* vcpu_state, unsigned processor) {
     if (vcpus_.bind(vcpu_state, processor)) {
@@ -150,7 +150,7 @@ void Recorder::run_ends(bool region) {
     regions_.run_ends();
 }
 
-// --- the end ---
+// --- when QEMU exits ---
 
 void Recorder::finish() {
     if (!playing_ || finished_) {

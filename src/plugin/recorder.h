@@ -44,7 +44,7 @@ class Recorder {
 public:
     Recorder(const Arguments& arguments, const model::Machine& machine, const model::Protocol& protocol);
 
-    // --- parts ---
+    // --- parts of the recording side ---
     GuestRam& ram() { return ram_; }
     EntryPoints& entry_points() { return entry_points_; }
     Contexts& contexts() { return contexts_; }

@@ -20,7 +20,7 @@ SliceEnd::SliceEnd()
 /// end of a time slice takes. Before the first instruction of a block, only the count of instructions must be
 /// restored.
 void SliceEnd::verify(std::uint64_t instructions, std::uintptr_t return_address) {
-    // Registers, program counter and flags are at the beginning of the state.
+    // Registers, program counter and flags are at the beginning of QEMU's state of a processor.
     std::array<std::uint8_t, 256> before{};
     std::memcpy(before.data(), in_cpu(kState), before.size());
     const std::uint16_t left_before = left();

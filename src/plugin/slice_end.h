@@ -39,7 +39,7 @@ public:
 private:
     // Offsets in QEMU's structure CPUState, QEMU 10.0.
     static constexpr std::size_t kLeft = 0x2bb8;   ///< the low half of `icount_decr`: see left()
-    static constexpr std::size_t kState = 0x2bc0;  ///< the guest's registers
+    static constexpr std::size_t kState = 0x2bc0;  ///< QEMU's state of the processor, with its registers
 
     std::uint8_t* in_cpu(std::size_t offset) const { return static_cast<std::uint8_t*>(*current_) + offset; }
     /// Instructions that the processor may still execute in its time slice.

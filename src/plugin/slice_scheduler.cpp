@@ -117,7 +117,7 @@ bool SliceScheduler::used_up() const {
     return std::none_of(vcpus_.begin(), vcpus_.end(), [](const auto& vcpu) { return vcpu->has_left(); });
 }
 
-// --- contention ---
+// --- contention: several processors access a line, and at least one stores to it ---
 
 /// Whether all processors count as contenders. They do while a processor polls until a time, that is, reads
 /// the clock in its loop. Such polls are executed, and must see exactly the stores that other processors have
@@ -186,7 +186,7 @@ void SliceScheduler::stored(model::CoreSet loaded, model::Line line, std::int64_
     }
 }
 
-// --- waiting ---
+// --- waiting processors: asleep, or parked in a polling loop ---
 
 void SliceScheduler::interrupt(Vcpu& vcpu, Vcpu& target) {
     if (target.polls.parked) {

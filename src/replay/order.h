@@ -18,8 +18,8 @@ struct Access {
     std::uint64_t tick = 0;  ///< simulated time in picoseconds
     model::Line line = 0;
     std::uint8_t processor = 0;
-    std::uint8_t op = 0;       ///< model::Kind
-    std::uint8_t context = 0;  ///< model::Context
+    std::uint8_t op = 0;       ///< kind of the access (model::Kind)
+    std::uint8_t context = 0;  ///< context of the code (model::Context)
     std::uint8_t zero = 0;
 
     model::Kind kind() const { return static_cast<model::Kind>(op); }

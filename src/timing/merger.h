@@ -171,7 +171,7 @@ private:
     std::int64_t cpi_;  ///< cycles per instruction without stalls, in 1/256 cycle
     /// The same while the other thread of the core issues instructions, too.
     std::int64_t shared_cpi_;
-    std::int64_t quantum_;             ///< 1/256 cycle
+    std::int64_t quantum_;             ///< how far a processor may run ahead of the next, in 1/256 cycle
     std::uint64_t remembered_epochs_;  ///< number of epochs that count in Pace
     TimeRules rules_;
     std::uint64_t epoch_;  ///< nominal length of an epoch, in 1/256 cycle

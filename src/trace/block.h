@@ -25,6 +25,7 @@ static_assert(sizeof(Preamble) == 16);
 /// Largest size of a block's contents in bytes. Protects a reader from the sizes in a corrupt file.
 inline constexpr std::uint32_t kLargestBlock = 1U << 28;
 
+/// What a block contains. The values are four ASCII letters in the file.
 enum class BlockType : std::uint32_t {
     header = 0x44414548,  ///< "HEAD"
     state = 0x54415453,   ///< "STAT"

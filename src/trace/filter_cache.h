@@ -110,8 +110,8 @@ public:
 private:
     struct Set {
         std::uint64_t order;     ///< state of the replacement policy
-        std::uint32_t writable;  ///< one bit per way
-        std::uint32_t doubtful;  ///< one bit per way
+        std::uint32_t writable;  ///< one bit per way: the core may store without a request
+        std::uint32_t doubtful;  ///< one bit per way: see doubtful()
     };
     static_assert(model::kMaxL1Ways <= model::Lru::kDigits, "the state of a set is one word");
     static std::byte* order(Set& set) { return reinterpret_cast<std::byte*>(&set.order); }

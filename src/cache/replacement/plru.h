@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Approximates LRU with one bit for each way but one.
+// Approximates LRU with a binary tree of bits (tree PLRU), which has one bit less than the set has ways.
 #pragma once
 #include <bit>
 
