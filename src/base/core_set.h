@@ -20,7 +20,7 @@ namespace s80::model {
 
 /// The largest number of cores and of processors in this program.
 inline constexpr unsigned kMaxCores = S80_MAX_CORES;
-/// The same for a program that is compiled without S80_MAX_CORES, and for all programs.
+/// kMaxCores of a program that is compiled without S80_MAX_CORES, and the largest kMaxCores of all programs.
 inline constexpr unsigned kNarrowCores = 32;
 inline constexpr unsigned kWideCores = 256;
 

@@ -57,10 +57,10 @@ public:
         /// processor already has the stored value, so this access may be a poll.
         bool contended = false;
         // If `miss` is true and the last store was in this epoch, that store:
-        /// the processor that stored; kNobody: no such store
+        /// The processor that stored; kNobody: no such store
         unsigned storer = kNobody;
         std::uint32_t stored_at = 0;  ///< position of this store in the stream of `storer`
-        /// expected time of this store, which was written through `when`; kNoTime: not known
+        /// Expected time of this store, which was written through `when`; kNoTime: not known
         std::int64_t stored_time = kNoTime;
         /// Position of the first store by `storer` since another processor last accessed the line.
         std::uint32_t first_at = 0;

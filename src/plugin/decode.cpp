@@ -12,9 +12,9 @@ namespace {
 
 using model::InstructionClass;
 
-// The opcode maps of 64-bit mode. A string has the letters of 16 opcodes; the comment after the string names
-// their first hexadecimal digit, and some of the instructions. A letter says which accesses QEMU reports for
-// the instruction, as in the test data tests/plugin/accesses.txt, which were recorded from QEMU:
+// The opcode maps of 64-bit mode. A string has the letters of 16 opcodes; the comment after it names the
+// most frequent instructions. A letter says which accesses QEMU reports for the instruction, as in the test
+// data tests/plugin/accesses.txt, which were recorded from QEMU:
 //   .  no access that counts, or not an instruction
 //   n  certainly no access: the plugin needs no callback
 //   l  loads, s stores, b loads and stores its memory operand, if it has one; at most 8 bytes
@@ -30,79 +30,79 @@ using model::InstructionClass;
 using Map = std::array<std::string_view, 16>;
 
 constexpr Map kOneByte{
-    "bbll....bbll....",  // 0_ ADD, OR
-    "bbll....bbll....",  // 1_ ADC, SBB
-    "bbll....bbll....",  // 2_ AND, SUB
-    "bbll....llll....",  // 3_ XOR, CMP
-    "................",  // 4_ REX
-    "SSSSSSSSLLLLLLLL",  // 5_ PUSH, POP
-    "...l....SlSlSSLL",  // 6_ MOVSXD, PUSH, IMUL, INS, OUTS
-    "cccccccccccccccc",  // 7_ Jcc
-    "11.1llbbssllsnlQ",  // 8_ group 1, TEST, XCHG, MOV, LEA, POP
-    "n...........SL..",  // 9_ NOP, PUSHF, POPF
-    "LLSSBBLL..SSLLLL",  // a_ MOV, MOVS, CMPS, STOS, LODS, SCAS
-    "................",  // b_ MOV
-    "bbuu..ssSLuu...u",  // c_ shifts, RET, MOV, ENTER, LEAVE, IRET
-    "bbbb...LlDlElFlG",  // d_ shifts, XLAT, x87
-    "cccc....uu.u....",  // e_ LOOP, CALL, JMP
-    "......33......55",  // f_ groups 3, 4 and 5
+    "bbll....bbll....",  // opcodes 00 to 0f: ADD, OR
+    "bbll....bbll....",  // opcodes 10 to 1f: ADC, SBB
+    "bbll....bbll....",  // opcodes 20 to 2f: AND, SUB
+    "bbll....llll....",  // opcodes 30 to 3f: XOR, CMP
+    "................",  // opcodes 40 to 4f: REX prefixes
+    "SSSSSSSSLLLLLLLL",  // opcodes 50 to 5f: PUSH, POP
+    "...l....SlSlSSLL",  // opcodes 60 to 6f: MOVSXD, PUSH, IMUL, INS, OUTS
+    "cccccccccccccccc",  // opcodes 70 to 7f: Jcc
+    "11.1llbbssllsnlQ",  // opcodes 80 to 8f: group 1, TEST, XCHG, MOV, LEA, POP
+    "n...........SL..",  // opcodes 90 to 9f: NOP, PUSHF, POPF
+    "LLSSBBLL..SSLLLL",  // opcodes a0 to af: MOV, MOVS, CMPS, STOS, LODS, SCAS
+    "................",  // opcodes b0 to bf: MOV
+    "bbuu..ssSLuu...u",  // opcodes c0 to cf: shifts, RET, MOV, ENTER, LEAVE, IRET
+    "bbbb...LlDlElFlG",  // opcodes d0 to df: shifts, XLAT, x87
+    "cccc....uu.u....",  // opcodes e0 to ef: LOOP, CALL, JMP
+    "......33......55",  // opcodes f0 to ff: groups 3, 4 and 5
 };
 
 constexpr Map kTwoBytes{
-    "67LL...u.....n.l",  // 0_ groups 6 and 7, LAR, LSL, SYSRET, PREFETCHW, 3DNow!
-    "vwlsvvlsnn..nnnn",  // 1_ MOVUPS, MOVLPS, UNPCK, MOVHPS, PREFETCH, NOP
-    "........vwlwllll",  // 2_ MOVAPS, CVT, MOVNTPS, COMISS
-    ".....u..........",  // 3_ SYSEXIT
-    "llllllllllllllll",  // 4_ CMOVcc
-    ".vvvvvvvvvlvvvvv",  // 5_ arithmetic of vectors
-    "vvvvvvvvvvvvvvlv",  // 6_ PUNPCK, PACK, MOVD, MOVDQA
-    "v...vvv.....vvsw",  // 7_ PSHUF, PCMPEQ, HADD, MOVD, MOVDQA
-    "cccccccccccccccc",  // 8_ Jcc
-    "ssssssssssssssss",  // 9_ SETcc
-    "SL.lbb..SL.bbbHl",  // a_ PUSH, POP, BT, SHLD, BTS, SHRD, group 15, IMUL
-    "bblblllll.8bllll",  // b_ CMPXCHG, LSS, BTR, MOVZX, POPCNT, group 8, BTC, BSF, MOVSX
-    "bbvsl.v9........",  // c_ XADD, CMPPS, MOVNTI, PINSRW, SHUFPS, group 9, BSWAP
-    "vvvvvvs.vvvvvvvv",  // d_ integer vectors, MOVQ
-    "vvvvvvvwvvvvvvvv",  // e_ integer vectors, MOVNTDQ
-    "vvvvvvvSvvvvvvv.",  // f_ LDDQU, integer vectors, MASKMOVDQU
+    "67LL...u.....n.l",  // opcodes 00 to 0f: groups 6 and 7, LAR, LSL, SYSRET, PREFETCHW, 3DNow!
+    "vwlsvvlsnn..nnnn",  // opcodes 10 to 1f: MOVUPS, MOVLPS, UNPCK, MOVHPS, PREFETCH, NOP
+    "........vwlwllll",  // opcodes 20 to 2f: MOVAPS, CVT, MOVNTPS, COMISS
+    ".....u..........",  // opcodes 30 to 3f: SYSEXIT
+    "llllllllllllllll",  // opcodes 40 to 4f: CMOVcc
+    ".vvvvvvvvvlvvvvv",  // opcodes 50 to 5f: arithmetic of vectors
+    "vvvvvvvvvvvvvvlv",  // opcodes 60 to 6f: PUNPCK, PACK, MOVD, MOVDQA
+    "v...vvv.....vvsw",  // opcodes 70 to 7f: PSHUF, PCMPEQ, HADD, MOVD, MOVDQA
+    "cccccccccccccccc",  // opcodes 80 to 8f: Jcc
+    "ssssssssssssssss",  // opcodes 90 to 9f: SETcc
+    "SL.lbb..SL.bbbHl",  // opcodes a0 to af: PUSH, POP, BT, SHLD, BTS, SHRD, group 15, IMUL
+    "bblblllll.8bllll",  // opcodes b0 to bf: CMPXCHG, LSS, BTR, MOVZX, POPCNT, group 8, BTC, BSF, MOVSX
+    "bbvsl.v9........",  // opcodes c0 to cf: XADD, CMPPS, MOVNTI, PINSRW, SHUFPS, group 9, BSWAP
+    "vvvvvvs.vvvvvvvv",  // opcodes d0 to df: integer vectors, MOVQ
+    "vvvvvvvwvvvvvvvv",  // opcodes e0 to ef: integer vectors, MOVNTDQ
+    "vvvvvvvSvvvvvvv.",  // opcodes f0 to ff: LDDQU, integer vectors, MASKMOVDQU
 };
 
 constexpr Map kTwoBytes38{
-    "vvvvvvvvvvvvvvvv",  // 0_ PSHUFB, PHADD, PMUL, VPERMIL
-    "vvvlvvvvllvvvvvv",  // 1_ VCVTPH2PS, PTEST, VBROADCAST, PABS
-    "llllllvvvvvvvvww",  // 2_ PMOVSX, MOVNTDQA, VMASKMOV
-    "llllllvvvvvvvvvv",  // 3_ PMOVZX, PMIN, PMAX
-    "vvvvvvvvvvvvvvvv",  // 4_ PMULLD, VPSLLV
-    "vvvvvvvvllvvvvvv",  // 5_ VPBROADCAST
-    "................",  // 6_
-    "........ll......",  // 7_ VPBROADCAST
-    "............v.w.",  // 8_ VPMASKMOV
-    "llllvvvvvvvvvvvv",  // 9_ gathers, FMA
-    "....vvvvvvvvvvvv",  // a_ FMA
-    "....vvvvvvvvvvvv",  // b_ FMA
-    "........vvvvvv.v",  // c_ SHA
-    "...........vvvvv",  // d_ AES
-    "bbbbbbbbbbbbbbbb",  // e_ CMPccXADD
-    "lsll.lll.s......",  // f_ MOVBE, BMI, ADX, MOVDIRI
+    "vvvvvvvvvvvvvvvv",  // opcodes 00 to 0f: PSHUFB, PHADD, PMUL, VPERMIL
+    "vvvlvvvvllvvvvvv",  // opcodes 10 to 1f: VCVTPH2PS, PTEST, VBROADCAST, PABS
+    "llllllvvvvvvvvww",  // opcodes 20 to 2f: PMOVSX, MOVNTDQA, VMASKMOV
+    "llllllvvvvvvvvvv",  // opcodes 30 to 3f: PMOVZX, PMIN, PMAX
+    "vvvvvvvvvvvvvvvv",  // opcodes 40 to 4f: PMULLD, VPSLLV
+    "vvvvvvvvllvvvvvv",  // opcodes 50 to 5f: VPBROADCAST
+    "................",  // opcodes 60 to 6f: none
+    "........ll......",  // opcodes 70 to 7f: VPBROADCAST
+    "............v.w.",  // opcodes 80 to 8f: VPMASKMOV
+    "llllvvvvvvvvvvvv",  // opcodes 90 to 9f: gathers, FMA
+    "....vvvvvvvvvvvv",  // opcodes a0 to af: FMA
+    "....vvvvvvvvvvvv",  // opcodes b0 to bf: FMA
+    "........vvvvvv.v",  // opcodes c0 to cf: SHA
+    "...........vvvvv",  // opcodes d0 to df: AES
+    "bbbbbbbbbbbbbbbb",  // opcodes e0 to ef: CMPccXADD
+    "lsll.lll.s......",  // opcodes f0 to ff: MOVBE, BMI, ADX, MOVDIRI
 };
 
 constexpr Map kTwoBytes3a{
-    "vvvvvvvvvvllvvvv",  // 0_ ROUND, BLEND, PALIGNR
-    "....ssssvw...w..",  // 1_ PEXTR, VINSERTF128, VEXTRACTF128, VCVTPS2PH
-    "lll.............",  // 2_ PINSR, INSERTPS
-    "........vw......",  // 3_ VINSERTI128, VEXTRACTI128
-    "vvv.v.v...vvv...",  // 4_ DPPS, PCLMULQDQ, VPERM2I128, BLENDV
-    "................",  // 5_
-    "vvvv............",  // 6_ PCMPESTR, PCMPISTR
-    "................",  // 7_
-    "................",  // 8_
-    "................",  // 9_
-    "................",  // a_
-    "................",  // b_
-    "............v.vv",  // c_ SHA
-    "...............v",  // d_ AES
-    "................",  // e_
-    "l...............",  // f_ RORX
+    "vvvvvvvvvvllvvvv",  // opcodes 00 to 0f: ROUND, BLEND, PALIGNR
+    "....ssssvw...w..",  // opcodes 10 to 1f: PEXTR, VINSERTF128, VEXTRACTF128, VCVTPS2PH
+    "lll.............",  // opcodes 20 to 2f: PINSR, INSERTPS
+    "........vw......",  // opcodes 30 to 3f: VINSERTI128, VEXTRACTI128
+    "vvv.v.v...vvv...",  // opcodes 40 to 4f: DPPS, PCLMULQDQ, VPERM2I128, BLENDV
+    "................",  // opcodes 50 to 5f: none
+    "vvvv............",  // opcodes 60 to 6f: PCMPESTR, PCMPISTR
+    "................",  // opcodes 70 to 7f: none
+    "................",  // opcodes 80 to 8f: none
+    "................",  // opcodes 90 to 9f: none
+    "................",  // opcodes a0 to af: none
+    "................",  // opcodes b0 to bf: none
+    "............v.vv",  // opcodes c0 to cf: SHA
+    "...............v",  // opcodes d0 to df: AES
+    "................",  // opcodes e0 to ef: none
+    "l...............",  // opcodes f0 to ff: RORX
 };
 
 struct Group {

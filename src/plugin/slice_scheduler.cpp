@@ -198,7 +198,7 @@ void SliceScheduler::interrupt(Vcpu& vcpu, Vcpu& target) {
         return;
     }
     wake = {writer_.add_signal(vcpu), vcpu.time()};
-    vcpu.end_before_next_block();  // `target` can now execute from this time on
+    vcpu.end_before_next_block();  // so that `target` executes from this time on
 }
 
 void SliceScheduler::interrupt_all(Vcpu& vcpu) {

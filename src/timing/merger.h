@@ -92,7 +92,7 @@ private:
         std::int64_t start = 0;  ///< time at which the processor began the epoch
         /// Part of `clock` in which the processor did not execute: its lead at the beginning, and its sleep.
         std::int64_t idle = 0;
-        std::int64_t turn = 0;  ///< time up to which the processor has had its turn
+        std::int64_t turn = 0;  ///< time up to which the stream has been played
         std::uint64_t tail = 0;
         std::uint64_t instructions = 0;  ///< number of instructions that were played
         unsigned core = 0;
