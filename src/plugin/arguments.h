@@ -45,7 +45,7 @@ struct Arguments {
     std::uint64_t sampling_interval = 1'000'000'000;
     std::uint64_t growth = 0;  ///< growth of the sampling intervals; 0: none (Schedule)
 
-    /// Each of `argv` is KEY=VALUE. Throws model::Error that names the argument.
+    /// Reads the arguments; each of `argv` is KEY=VALUE. Throws model::Error that names the argument.
     static Arguments parse(int argc, char** argv);
 };
 

@@ -111,18 +111,18 @@ struct Group {
 };
 
 constexpr std::array kGroups{
-    Group{'1', "bbbbbbbl"},  // ADD to CMP
-    Group{'3', "llbbllll"},  // TEST, NOT, NEG, MUL, DIV
+    Group{'1', "bbbbbbbl"},  // group 1: ADD to CMP
+    Group{'3', "llbbllll"},  // group 3: TEST, NOT, NEG, MUL, DIV
     Group{'5', "bbuuuuP."},  // groups 4 and 5: INC, DEC, CALL, JMP, PUSH
-    Group{'6', "sslBLL.."},  // SLDT, STR, LLDT, LTR, VERR, VERW
-    Group{'7', "sslls.ln"},  // SGDT, SIDT, LGDT, LIDT, SMSW, LMSW, INVLPG
-    Group{'8', "....lbbb"},  // BT, BTS, BTR, BTC
-    Group{'9', ".x......"},  // CMPXCHG8B, CMPXCHG16B
-    Group{'H', "sllsblbn"},  // FXSAVE, FXRSTOR, LDMXCSR, STMXCSR, XSAVE, XRSTOR, XSAVEOPT, CLFLUSH
-    Group{'D', "l.ssllss"},  // FLD, FST, FSTP, FLDENV, FLDCW, FNSTENV, FNSTCW
-    Group{'E', "lsss.l.s"},  // FILD, FISTTP, FIST, FISTP, FLD, FSTP
-    Group{'F', "lsssl.ss"},  // FLD, FISTTP, FST, FSTP, FRSTOR, FNSAVE, FNSTSW
-    Group{'G', "lsssllss"},  // FILD, FISTTP, FIST, FISTP, FBLD, FBSTP
+    Group{'6', "sslBLL.."},  // group 6: SLDT, STR, LLDT, LTR, VERR, VERW
+    Group{'7', "sslls.ln"},  // group 7: SGDT, SIDT, LGDT, LIDT, SMSW, LMSW, INVLPG
+    Group{'8', "....lbbb"},  // group 8: BT, BTS, BTR, BTC
+    Group{'9', ".x......"},  // group 9: CMPXCHG8B, CMPXCHG16B
+    Group{'H', "sllsblbn"},  // group 15: FXSAVE, FXRSTOR, LDMXCSR, STMXCSR, XSAVE, XRSTOR, XSAVEOPT, CLFLUSH
+    Group{'D', "l.ssllss"},  // x87, opcode d9: FLD, FST, FSTP, FLDENV, FLDCW, FNSTENV, FNSTCW
+    Group{'E', "lsss.l.s"},  // x87, opcode db: FILD, FISTTP, FIST, FISTP, FLD, FSTP
+    Group{'F', "lsssl.ss"},  // x87, opcode dd: FLD, FISTTP, FST, FSTP, FRSTOR, FNSAVE, FNSTSW
+    Group{'G', "lsssllss"},  // x87, opcode df: FILD, FISTTP, FIST, FISTP, FBLD, FBSTP
 };
 
 /// The parts of an instruction that decide which accesses it makes.

@@ -18,7 +18,7 @@ public:
     /// Throws model::Error if the file cannot be created.
     explicit MissLog(const std::string& path) : file_(path, "S80MISS1", "the log of misses") {}
 
-    /// Throws model::Error if the file cannot be written.
+    /// Appends a record. Throws model::Error if the file cannot be written.
     void write(const model::Miss& miss) {
         whos_ = std::max(whos_, miss.who + std::size_t{1});
         file_.put(&miss, sizeof miss);

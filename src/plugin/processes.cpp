@@ -39,8 +39,8 @@ void Processes::finish() {
     }
 }
 
-/// The registers identify the process. They do so even before the vCPUs are bound, when the first processes
-/// begin.
+/// Records the event with the register GS base, by which Mappings finds the current task. The vCPU context
+/// does not always know the task: the first processes begin before the vCPUs are bound.
 void Processes::changes(Mappings::Hook hook, Vcpu& vcpu, std::uint64_t epoch) {
     const Mappings::Call call{read_register(Register::cr3) & ~kPageMask,
                               read_register(Register::gs_base),

@@ -16,7 +16,7 @@ public:
     /// model::Error if the file cannot be created.
     RecordFile(const std::string& path, const char* magic, std::string what);
 
-    /// Throws model::Error if the file cannot be written.
+    /// Appends bytes. Throws model::Error if the file cannot be written.
     void put(const void* data, std::size_t bytes) {
         if (!file_.write(data, bytes)) {
             fail();

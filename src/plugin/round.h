@@ -21,9 +21,9 @@ public:
     virtual void take_in(unsigned processor) = 0;
 };
 
-/// Does so by QEMU's field `stopped` of a processor, which QEMU itself sets when the machine is paused. QEMU
-/// does not execute a processor with this field set. Checkpoints do not contain the field, and QEMU clears it
-/// when the paused machine continues.
+/// Sets the field `stopped` in QEMU's structure of a processor (CPUState), as QEMU does when the machine is
+/// paused: QEMU does not execute a processor with this field set. Checkpoints do not contain the field, and
+/// QEMU clears it when the paused machine continues.
 class QemuRound final : public Round {
 public:
     /// Throws Error if this QEMU does not export the needed symbols.

@@ -119,9 +119,9 @@ bool SliceScheduler::used_up() const {
 
 // --- contention: several processors access a line, and at least one stores to it ---
 
-/// Whether all processors count as contenders. They do while a processor polls until a time, that is, reads
-/// the clock in its loop. Such polls are executed, and must see exactly the stores that other processors have
-/// made up to that time.
+/// Whether all processors count as contenders. They do with bounded time slices (for tests), and while a
+/// processor polls until a time, that is, reads the clock in its loop. Such polls are executed, and must see
+/// exactly the stores that other processors have made up to that time.
 bool SliceScheduler::all_contend() const {
     return longest_slice_ != 0 || std::any_of(vcpus_.begin(), vcpus_.end(), [](const auto& vcpu) {
                return vcpu->watches_clock() && vcpu->has_left();

@@ -18,7 +18,8 @@ namespace {
 
 using model::Kind;
 
-/// Size of a line, for the callbacks of accesses; set when the first block is translated.
+/// For the callbacks of accesses: log2 of the line size, and the mask of an address's offset in its line. Set
+/// when QEMU translates the first block.
 unsigned line_shift = 0;
 std::uint64_t line_mask = 0;
 

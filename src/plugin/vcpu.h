@@ -115,7 +115,7 @@ struct Polls {
     Executed iteration;      ///< what one iteration of the loop executes in which the processor is parked
     bool parked = false;     ///< the processor's polls are counted, but not executed: see Epochs::park
     bool must_poll = false;  ///< the processor is parked, but must execute one poll in this epoch
-    /// Number of further blocks in which the end of a possible polling loop is searched; 0: no search.
+    /// Number of further blocks in which Accesses searches the end of a possible polling loop; 0: no search.
     unsigned search = 0;
     bool ends_after_search = false;
 };

@@ -20,7 +20,7 @@ struct Arguments {
     /// yes: a thread of its own reads the capture; no: the timing merger's thread.
     std::string read_ahead = "no";
 
-    /// Throws model::Error that names the argument.
+    /// Reads the command line. Throws model::Error that names the argument.
     static Arguments parse(int argc, char** argv);
 };
 

@@ -39,7 +39,7 @@ public:
     constexpr unsigned width() const {
         return folded_ == 0 ? 0 : folded_ <= kMask[1] ? 1 : folded_ <= kMask[2] ? 2 : 3;
     }
-    /// The difference that a stored value stands for; the sum with the last line is the line.
+    /// Converts a stored value to the difference, which the reader adds to the last line.
     static constexpr model::Line unfold(std::uint32_t folded) { return folded >> 1 ^ (0 - (folded & 1)); }
 
 private:

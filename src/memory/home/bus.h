@@ -31,7 +31,7 @@ public:
 private:
     void take_note_of_time();
 
-    bool remembers_;  ///< the bit is used (Protocol::leaves_shared)
+    bool remembers_;  ///< whether the bits are used (Protocol::leaves_shared)
     Interconnect interconnect_;
 };
 

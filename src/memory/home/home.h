@@ -20,7 +20,7 @@
 
 namespace s80::model {
 
-/// What the requester's block gets by the home's answer.
+/// The home's answer to a request, from which the requester's block gets its state.
 struct Reply {
     bool shared = false;  ///< another cache keeps a copy, or the home assumes so
     bool gives = false;   ///< the requester fills in the state `given`, not in the state of its own cell
