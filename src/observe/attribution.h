@@ -102,7 +102,7 @@ private:
         /// By core: granules that other cores have written since.
         std::array<std::uint16_t, kMaxCores> foreign{};
     };
-    /// For each line:
+    /// Which cores have to do with one line.
     struct Cores {
         CoreSet ever;  ///< cores that have held the line since the region began
         /// Cores whose shadow tags may have the line. The shadow tags of all others lack it.

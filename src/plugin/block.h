@@ -81,7 +81,7 @@ public:
     /// This word without the block's address: a packed word, or a pointer to a Block.
     BlockWord counts() const { return named() ? BlockWord(named_block().word) : *this; }
 
-    // --- of a word that is packed or points to a Block ---
+    // --- only for a word that is packed or points to a Block ---
     /// Identifies the block by its first line and its number of instructions, so that it is the same number
     /// in each run of a guest. Two blocks that begin in the same line may have the same number.
     std::uint64_t id() const {
@@ -90,7 +90,7 @@ public:
     bool packed() const { return (word_ & 1) != 0; }
     const Block& block() const { return *reinterpret_cast<const Block*>(word_); }
 
-    // --- of a packed word ---
+    // --- only for a packed word ---
     unsigned privilege() const { return static_cast<unsigned>(kPrivilege.get(word_)); }
     std::uint64_t instructions() const { return kCount.get(word_); }
     model::Line line() const { return static_cast<model::Line>(kLine.get(word_)); }

@@ -17,7 +17,7 @@ struct Decoded {
     bool pauses = false;
     bool reads_clock = false;
     bool returns = false;            ///< returns from a function
-    bool returns_interrupt = false;  ///< IRET
+    bool returns_interrupt = false;  ///< returns from an interrupt or fault (IRET)
     unsigned access_bytes = 8;       ///< upper bound for the size of one access that QEMU reports, in bytes
     unsigned marker = 0;             ///< number of the marker if this is a marker instruction; otherwise 0
 };

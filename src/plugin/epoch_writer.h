@@ -29,7 +29,8 @@ public:
     /// Counts of the whole run, which snapshots and checkpoints contain.
     struct Totals {
         bool began = false;  ///< whether the load generator has begun its load
-        /// Executed before the checkpoint from which the guest was restored; 0: the guest was not restored.
+        /// Instructions before the checkpoint from which the guest was restored; 0: the guest was not
+        /// restored.
         std::uint64_t instructions = 0;
         std::array<std::array<std::uint64_t, model::kOutcomes>, model::kTransactionTypes> transactions{};
         std::set<std::uint64_t> finished;  ///< clients that have finished a transaction

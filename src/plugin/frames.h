@@ -21,7 +21,7 @@ struct Frame {
 class Frames {
 public:
     bool empty() const { return depth_ == 0; }
-    /// The innermost entry. There must be one.
+    /// The innermost entry into the kernel. Call it only if there is one.
     const Frame& top() const { return frames_[depth_ - 1]; }
     /// Adds an innermost entry. If the stack is full, drops the outermost entry. The kernel does not nest
     /// entries so deeply.

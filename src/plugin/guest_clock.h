@@ -10,8 +10,9 @@
 
 namespace s80::plugin {
 
-/// Simulated times are in nanoseconds. Simulated time at the beginning of the open epoch is partly predicted,
-/// because the timing merger reports it two epochs late.
+/// Sets QEMU's virtual time so that each processor of the guest sees its own simulated time. Times are in
+/// nanoseconds. Simulated time at the beginning of the open epoch is partly predicted, because the timing
+/// merger reports it two epochs late.
 class GuestClock {
 public:
     /// What a checkpoint keeps of this class.

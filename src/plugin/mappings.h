@@ -36,7 +36,7 @@ public:
     /// When something happened: before the event at `position` of the processor's stream, in this epoch.
     struct Place {
         std::uint64_t epoch = 0;            ///< number of the epoch, from 1
-        std::optional<unsigned> processor;  ///< nothing: the vCPU is not bound to a processor yet
+        std::optional<unsigned> processor;  ///< of the stream; nothing: the vCPU is not bound yet
         std::size_t position = 0;
     };
 

@@ -17,7 +17,7 @@ public:
     virtual ~Round() = default;
     /// From now on QEMU does not execute this processor, until take_in(). It must be the running processor.
     virtual void leave_out(unsigned processor) = 0;
-    /// QEMU executes the processor again, which leave_out() has removed.
+    /// From now on QEMU executes this processor again, which leave_out() has removed.
     virtual void take_in(unsigned processor) = 0;
 };
 

@@ -86,9 +86,9 @@ public:
     void repeat_to_end();
 
     // --- QEMU's round ---
-    /// QEMU skips `next`: leaves it out of QEMU's round. One skipped processor must stay in the round,
-    /// because if QEMU offers no processor but this one again and again, the others wait for something that
-    /// is not HLT (skipped_too_often).
+    /// QEMU skips `next`: leaves the processor out of QEMU's round. The first skipped processor stays in the
+    /// round. If QEMU then begins time slices of this processor only, it cannot execute any other one: see
+    /// skipped_too_often().
     void skip(const Vcpu& next);
     /// Call it before QEMU skips a processor that has no instructions left. Returns whether this has happened
     /// so often in a row that the epoch must end: the processors with instructions left are not executed by

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // How a block stores epochs: values of one kind are stored together, in a column
-// (docs/reference/interfaces/capture-file.md). Columns compress better than whole events.
+// (docs/reference/interfaces/capture-file.md).
 #pragma once
 #include <array>
 #include <cstdint>
