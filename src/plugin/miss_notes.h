@@ -70,8 +70,8 @@ public:
     void runs(const Vcpu& vcpu, const Running& running);
 
     // --- profile; called only if a profile is written ---
-    /// The running block of `vcpu` has reached the instruction at which a sample is due: takes the sample and
-    /// sets when the next is due. `measuring`: false takes no sample.
+    /// The running block of `vcpu` has reached the instruction at which a sample is due: takes all samples
+    /// that are due, and sets when the next is due. `measuring`: false only sets that.
     void sample(Vcpu& vcpu, bool measuring);
     /// `block` is the first block after a sampled conditional branch of `vcpu`: counts whether the branch was
     /// taken.
