@@ -62,9 +62,8 @@ public:
             vcpu.polls.loop.load(line);
         }
     }
-    /// The last access of `vcpu` was to a line that processors contend for. Makes `vcpu` a contender if the
-    /// access conflicts, and may end its time slice, so that the processor stalls, or so that another one
-    /// takes the line.
+    /// The last access of `vcpu` was to a line that processors contend for. May make `vcpu` a contender, and
+    /// may end its time slice, so that the processor stalls, or so that another one takes the line.
     void contend(Vcpu& vcpu, const Conflicts::Found& found);
     /// At this time, a processor stores to a line that the processors `loaded` have loaded. Those of them
     /// that are parked in a loop which polls this line execute again.

@@ -40,7 +40,8 @@ public:
     /// Plays one epoch: advances simulated time, and adds the epoch's counts to the statistics.
     void play(const Epoch& epoch);
 
-    /// Simulated time at the end of the last played epoch, ns.
+    /// Simulated time at the end of the last played epoch, or at the beginning of the epoch that is being
+    /// played, ns.
     std::uint64_t clock_ns() const;
     /// The part of simulated time in which all processors slept, ns.
     std::uint64_t idle_ns() const { return idle_ns_; }
