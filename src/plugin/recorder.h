@@ -39,7 +39,8 @@ namespace s80::plugin {
 ///
 /// QEMU maps the guest's RAM only after it has loaded the plugin. So the playing side, and the parts that
 /// need it, exist from the first executed block on (enter()). Blocks are translated earlier; until then, only
-/// these functions may be called: ram(), contexts().kernel(), processes(), and those about arguments.
+/// these functions may be called: find_qemu(), ram(), entry_points(), contexts().kernel(), processes(), and
+/// those about arguments.
 class Recorder {
 public:
     Recorder(const Arguments& arguments, const model::Machine& machine, const model::Protocol& protocol);
