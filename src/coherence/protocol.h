@@ -51,9 +51,9 @@ struct OwnCell {
     State next_shared = 0;   ///< next state if another cache keeps a copy
     bool writeback = false;  ///< only evict: the cache sends the block's data to the home or to memory
     bool put = false;        ///< only evict: the cache tells the home that it has evicted its copy
-    /// Only evict: the home then assumes that other caches have copies, because it enters a state in which
-    /// reads get only shared copies. Until the next rfo or upgrade of the line, a read enters next_shared
-    /// even if no cache has a copy.
+    /// Only evict: after this eviction the home assumes that other caches have copies of the line (a home
+    /// state in which reads get only shared copies). Until the next rfo or upgrade of the line, a read
+    /// therefore enters next_shared even if no cache has a copy.
     bool leaves_shared = false;
 };
 

@@ -84,7 +84,8 @@ bool Epochs::begin_slice(Vcpu& next, const void* registers) {
     return true;
 }
 
-/// Whether `next` has instructions left, after beginning a new epoch if no processor has any left.
+/// Whether `next` has instructions left. Before it answers, it begins a new epoch if no processor has any
+/// left, or if QEMU does not execute those that have (SliceScheduler::skipped_too_often).
 bool Epochs::may_begin(Vcpu& next) {
     if (next.has_left()) {
         return true;

@@ -71,9 +71,10 @@ std::string line_of(std::size_t n, const Access& access, const Effect& e, const 
            R"(,"remote":)" + json.changes(e.remote) + R"(,"moved":)" + json.changes(e.moved) + home + "}";
 }
 
-/// Plays the trace of the option `order`, and calls `fn` for each access. If the option `spare_cores` is
-/// given, the command `rebuild` has written the trace: its accesses name cores, not processors, and some of
-/// them are by spare cores that the machine does not have.
+/// Plays the trace of the option `order`, and calls `fn` for each access. The option `spare_cores` is for
+/// traces from the command `rebuild`, which bring cold caches into a given state. Their accesses name cores,
+/// not processors. To reach the state, some of the accesses are by spare cores, which only exist while such
+/// a trace is played (Spares in memory/hierarchy.h).
 template <class Fn>
 void play(const Options& options, Fn&& fn) {
     auto machine = model::Machine::load(options.need("machine"));

@@ -34,7 +34,9 @@ enum class Wait : std::uint8_t {
     /// As `store`, but not the first store since the processor's last poll: on the machine it would have
     /// polled between the two stores.
     later,
-    /// As `nothing`, but the other processor polls: on the machine its load would have come after this store.
+    /// As `nothing`, but the other processor polls the line. If in simulated time its load ends after this
+    /// processor has reached the edge, it has polled in vain since then: on the machine it would already have
+    /// seen the store. A long time of this kind counts as wait error (TimingMerger::note_wait_error).
     polls,
     before,  ///< as `transfer`, but the awaited event is in the epoch before
 };
@@ -109,8 +111,10 @@ struct Event {
     /// Of an access in an L1-filtered epoch: the way of the L1 that the access finds or fills.
     constexpr unsigned l1_way() const { return way; }
     constexpr void set_l1_way(unsigned l1_way) { way = l1_way & 15; }
-    /// Of an access in an epoch from the plugin: its stall is already known as the stall of a conflict, so it
-    /// does not count as part of the processor's pace (TimingMerger::Pace).
+    /// Of an access in an epoch from the plugin: whether the plugin found that it conflicts with an access of
+    /// another processor, and has already subtracted a stall for it from the processor's share of the epoch.
+    /// The timing merger then leaves the stall out of the processor's pace (TimingMerger::Pace), from which
+    /// the plugin predicts; otherwise the stall would count twice.
     constexpr bool stall_is_known() const { return way != 0; }
     constexpr void know_stall() { way = 1; }
 

@@ -69,7 +69,8 @@ struct TimeRules {
         rules.longest_lead = kUnbounded;
         return rules;
     }
-    /// The bound of a processor's lead, in cycles: 1 ms, or 4 epochs if they are longer.
+    /// The value of `longest_lead` in cycles, that is, how far a processor's clock may be ahead of the end of
+    /// an epoch, or behind it: 1 ms of simulated time, or 4 nominal epochs if they are longer.
     static std::int64_t longest_lead_cycles(const Machine& machine) {
         constexpr std::int64_t kEpochs = 4;
         return std::max(static_cast<std::int64_t>(machine.clock_hz / 1000), kEpochs * machine.epoch_cycles);

@@ -46,9 +46,10 @@ public:
     [[nodiscard]] bool set_state(std::span<const std::uint64_t> words) override;
 
 private:
+    /// A block that an L2 has evicted into the LLC, and that has no way there until settle().
     struct Waiting {
         Line line;
-        ProcessClass process_class;  ///< the fill is counted for this class
+        ProcessClass process_class;  ///< of the evicted block; settle() counts the fill of the LLC for it
     };
 
     const HomeCell& cell(HomeEvent event, Line line) const;

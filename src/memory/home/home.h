@@ -125,7 +125,8 @@ private:
     void supplied(Reply& reply, Outcome& outcome, Bus bus, State state) const;
 };
 
-/// The machine keys of the table [home]: of the choice, and of each home (`kKeys`).
+/// The keys of the machine file's table [home]: `home.kind`, which chooses the home, then the keys that each
+/// kind of home adds (its `kKeys`).
 std::vector<Key> home_keys();
 
 /// The home that the machine file names (`home.kind`); else the bus if it does all that machine and protocol
