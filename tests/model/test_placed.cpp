@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Placed accesses: the way of the L1 is given, not searched for.
+#include <string_view>
 #include <tuple>
 
 #include "random_epochs.h"
@@ -10,7 +11,7 @@ namespace s80::model {
 
 namespace {
 
-Machine two_way(const char* inclusion) {
+Machine two_way(std::string_view inclusion) {
     Machine m = small_machine();
     m.l1i = m.l1d = {512, 2};  // 2 sets
     m.l2 = {2048, 2};
@@ -22,7 +23,7 @@ Machine two_way(const char* inclusion) {
 
 class Placed : public SmallMachine {
 protected:
-    explicit Placed(const char* inclusion = "inclusive")
+    explicit Placed(std::string_view inclusion = "inclusive")
         : SmallMachine(two_way(inclusion), shipped(inclusion == "inclusive" ? "moesi" : "hammer")) {}
 
     unsigned placed(Line line, Kind kind, unsigned way) {
