@@ -44,7 +44,6 @@ def panel_title(group: Group, *, of_caches: bool = True) -> str:
 
 
 @picture(
-    "miss_source",
     "Sources of the L2 misses",
     "Sources of the L2 misses, by privilege and kind of access. Each bar is 100% of the misses of its kind; the "
     "numbers in the bars are percent. gem5 does not separate user from kernel code, nor loads from instruction "
@@ -74,7 +73,6 @@ def _bars(group: Group) -> list[tuple[str, str]]:
 
 
 @picture(
-    "e_state",
     "Fills of the L2 caches, and the fate of E blocks",
     "Fills of the L2 caches by the state in which the block enters; and why blocks that entered in E left E.",
 )
@@ -93,7 +91,6 @@ def e_state(groups: Sequence[Group]) -> list[Drawing]:
 
 
 @picture(
-    "cpi",
     "Cycles per instruction",
     "Cycles per instruction: base cycles, and stall cycles by what serviced the access. The numbers at the right are "
     "the sums.",
@@ -131,7 +128,6 @@ def _two_digits(value: float) -> str:
 
 
 @picture(
-    "l2_stalls",
     "L2 stall cycles by kind of access",
     "Stall cycles of L2 misses by the kind of access that waited. Page walks are those of x86's page-table "
     "walker. Figure 7 of Koka and Lipasti divides the stall cycles in the same way.",
@@ -149,7 +145,6 @@ def l2_stalls(groups: Sequence[Group]) -> list[Drawing]:
 
 
 @picture(
-    "instruction_mix",
     "Instruction mix",
     "Retired instructions by class. Koka and Lipasti state one number for loads and stores together, and one "
     "for branches.",

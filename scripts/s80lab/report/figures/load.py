@@ -32,7 +32,6 @@ _LEAST_LABEL_PX = 16
 
 
 @picture(
-    "latency",
     "Response times",
     "Simulated response time by transaction type, with the number of transactions in parentheses. The dots are the "
     "median, the 90th, 95th and 99th percentile, from dark to light. All groups have the same logarithmic axis.",
@@ -70,7 +69,6 @@ def _latencies(title: str, found: Sequence[Type], ends: tuple[float, float], col
 
 
 @picture(
-    "executed_mix",
     "Executed transaction mix",
     "Share of each transaction type: as executed (bars), in Table 1 of Koka and Lipasti, and as the load "
     "generator's mix implies (expected).",
@@ -106,7 +104,6 @@ def _mix(title: str, found: Sequence[Type], colour: str) -> Drawing:
 
 
 @picture(
-    "utilisation",
     "Utilisation",
     "Cycles of all cores: user code, kernel code, idle. Figure 4 of Koka and Lipasti has the same three parts.",
     of_caches=False,
@@ -121,7 +118,6 @@ def utilisation(groups: Sequence[Group]) -> list[Drawing]:
 
 
 @picture(
-    "busy",
     "Busy cores",
     "Busy cycles of each core as a share of the measured region, mean over the runs. The thin lines reach "
     "from the lowest to the highest seed.",

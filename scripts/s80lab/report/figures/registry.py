@@ -29,12 +29,11 @@ class Declared:
 PICTURES: dict[str, Declared] = {}
 
 
-def picture(
-    name: str, title: str, caption: str, *, of_caches: bool = True, of_load: bool = False
-) -> Callable[[Draw], Draw]:
-    """Declares the decorated function, which draws groups of runs, as figure `name`."""
+def picture(title: str, caption: str, *, of_caches: bool = True, of_load: bool = False) -> Callable[[Draw], Draw]:
+    """Declares the decorated function, which draws groups of runs, as the figure of its name."""
 
     def declare(draw: Draw) -> Draw:
+        name = draw.__name__
         if name in PICTURES:
             raise ValueError(f"the figure {name} is declared twice")
         PICTURES[name] = Declared(name, title, caption, of_caches, of_load, draw)

@@ -35,7 +35,6 @@ SamplingInterval = Mapping[str, Any]
 
 
 @picture(
-    "warm_up",
     "Warm-up",
     "One point per sampling interval since the start of the mix, one line per seed. Faint lines: warm-up. "
     "Strong lines: measured region. The grey band begins where the first measured region of any seed begins.",

@@ -49,7 +49,6 @@ def shares(labels: tuple[str, ...], counts: list[int]) -> dict[str, float | None
 
 
 @metric(
-    "l2_mpki",
     "misses per 1000 instructions",
     "L2 misses per 1000 instructions: of user code (user), of kernel code (kernel) and of both (all)",
     "1000 x l2_misses / instructions of the same privilege",
@@ -62,7 +61,6 @@ def _l2_mpki(m: Measurement) -> Value:
 
 
 @metric(
-    "l1_mpki",
     "misses per 1000 instructions",
     "L1 misses by kind of access, per 1000 instructions of any kind. Do not compare it between qemu and gem5: "
     "the engines differ in what they count as one access",
@@ -80,7 +78,6 @@ def _misses(m: Measurement) -> dict[str, int]:
 
 
 @metric(
-    "misses_m_per_s",
     "million misses per simulated second",
     "L1 misses and L2 misses of the server's cores, per simulated second. Cores that the machine file reserves "
     "for the load generator are left out",
@@ -92,7 +89,6 @@ def _misses_m_per_s(m: Measurement) -> Value:
 
 
 @metric(
-    "misses_per_transaction",
     "misses per transaction",
     "L1 misses and L2 misses of the server's cores (without cores that the machine file reserves for the load "
     "generator), per successful transaction",
@@ -105,7 +101,6 @@ def _misses_per_transaction(m: Measurement) -> Value:
 
 
 @metric(
-    "l1_miss_rate",
     "share",
     "L1 misses of a kind of access, as a share of all line accesses of that kind",
     "l1_misses / accesses",
@@ -116,7 +111,6 @@ def _l1_miss_rate(m: Measurement) -> Value:
 
 
 @metric(
-    "l2_miss_rate",
     "share",
     "L2 misses of a kind of access, as a share of all L2 accesses of that kind",
     "l2_misses / l2_accesses",
@@ -127,7 +121,6 @@ def _l2_miss_rate(m: Measurement) -> Value:
 
 
 @metric(
-    "miss_kind",
     "share",
     "L2 misses of each kind of access (ifetch, load, store, walk), as a share of all L2 misses",
     "l2_misses of the kind / l2_misses",
@@ -144,7 +137,6 @@ def sources(region: Delta, table: list[list[int]]) -> Mapping[str, Value]:
 
 
 @metric(
-    "miss_source",
     "share",
     "share of the L2 misses that each miss source serviced: memory, or another cache that held the block in M, "
     "O, E or S; for each kind of access and for all kinds",
@@ -164,7 +156,6 @@ def _miss_source(m: Measurement) -> Value:
 
 
 @metric(
-    "miss_source_at",
     "share",
     "share of the L2 misses that each miss source (memory, or another cache in M, O, E or S) serviced, for "
     "user code and for kernel code, by kind of access",
@@ -177,7 +168,6 @@ def _miss_source_at(m: Measurement) -> Value:
 
 
 @metric(
-    "store_from_m_share",
     "share",
     "L2 misses by stores whose block came from another cache in M, as a share of all L2 misses; for stores of "
     "user code, of kernel code and of both",
@@ -191,7 +181,6 @@ def _store_from_m_share(m: Measurement) -> Value:
 
 
 @metric(
-    "fill_state",
     "share",
     "fills (blocks that enter an L2) by the state in which the block enters, as shares of all fills",
     "fills in the state / fills",
@@ -202,7 +191,6 @@ def _fill_state(m: Measurement) -> Value:
 
 
 @metric(
-    "e_share",
     "share",
     "E share: fills in state E, as a share of all fills",
     "fills in E / fills",
@@ -214,7 +202,6 @@ def _e_share(m: Measurement) -> Value:
 
 
 @metric(
-    "e_to_m_share",
     "share",
     "silent E-to-M upgrades per E fill: the share of blocks filled in E that are stored to while in E",
     "e_to_m / fills in E",
@@ -227,7 +214,6 @@ def _e_to_m_share(m: Measurement) -> Value:
 
 
 @metric(
-    "e_fate",
     "share",
     "why blocks that entered in E left state E, as shares of all such blocks: a store (e_to_m), a read by "
     "another core (e_downgraded), eviction (e_evicted), invalidation (e_invalidated)",
@@ -239,7 +225,6 @@ def _e_fate(m: Measurement) -> Value:
 
 
 @metric(
-    "stores_found_e_share",
     "share",
     "stores that find their block in state E, as a share of all stores that reach the L2",
     "stores_found_e / l2_accesses by stores",
@@ -250,7 +235,6 @@ def _stores_found_e_share(m: Measurement) -> Value:
 
 
 @metric(
-    "upgrade_pki",
     "upgrades per 1000 instructions",
     "upgrades that were sent on the bus as requests for write permission (made), and upgrades that state E "
     "avoided (saved)",
@@ -270,7 +254,6 @@ def _upgrade_pki(m: Measurement) -> Value:
 
 
 @metric(
-    "traffic_pki",
     "bus transactions per 1000 instructions",
     "bus transactions of the caches by type: fills (blocks fetched), writebacks, upgrades (requests for write "
     "permission); and the sum of all three (all)",
@@ -292,7 +275,6 @@ def _traffic_pki(m: Measurement) -> Value:
 
 
 @metric(
-    "upgrades_saved_share",
     "share",
     "upgrades avoided by E: stores that found their block in E, as a share of the upgrades that the same run "
     "would issue without state E",
@@ -316,7 +298,6 @@ def _of_home(m: Measurement, name: str, dim: str, whole: float, per: float = 1) 
 
 
 @metric(
-    "recalls_pki",
     "per 1000 instructions",
     "blocks that the home recalled from the L2s, because the last-level cache needed the way (llc) or the directory "
     "the entry (directory); only for machines with either",
@@ -327,7 +308,6 @@ def _recalls_pki(m: Measurement) -> Value:
 
 
 @metric(
-    "after_recall_share",
     "share",
     "L2 misses on a line whose last copy in the core was recalled, as a share of all L2 misses, by cause of the "
     "recall; only for machines with a last-level cache or a directory",
@@ -338,7 +318,6 @@ def _after_recall_share(m: Measurement) -> Value:
 
 
 @metric(
-    "llc_pki",
     "per 1000 instructions",
     "blocks that entered the last-level cache (fill), left it (eviction) and were written from it to memory "
     "(writeback); only for machines with a last-level cache or a directory",

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import wraps
 
 from s80lab.base.format import PERCENT, THREE, TWO
 from s80lab.base.vocabulary import texts
@@ -21,6 +22,7 @@ COUNTED = {"instructions": "instructions", "misses": "l2_misses"}
 def _of_each(compute: Callable[[Measurement, str], Value]) -> Callable[[Measurement], Value]:
     """The metric of each class; None if the engine does not separate classes."""
 
+    @wraps(compute)
     def of_classes(m: Measurement) -> Value:
         if not has_dimension(m.region, "class"):
             return None
@@ -30,7 +32,6 @@ def _of_each(compute: Callable[[Measurement, str], Value]) -> Callable[[Measurem
 
 
 @metric(
-    "class_share",
     "share",
     "each process class's share of all instructions, of all busy cycles and of all L2 misses",
     "count of the class / count of all classes",
@@ -46,7 +47,6 @@ def _class_share(m: Measurement, label: str) -> Value:
 
 
 @metric(
-    "class_processors",
     "processors",
     "mean number of processors that each process class keeps busy",
     "busy_cycles of the class / (clock_hz x clock_ns)",
@@ -58,7 +58,6 @@ def _class_processors(m: Measurement, label: str) -> Value:
 
 
 @metric(
-    "miss_source_of",
     "share",
     "share of the L2 misses of a process class that each miss source (memory, or another cache in M, O, E or "
     "S) serviced, by kind of access",
@@ -73,7 +72,6 @@ def _miss_source_of(m: Measurement, label: str) -> Value:
 
 
 @metric(
-    "l2_mpki_of",
     "misses per 1000 instructions",
     "L2 misses of each process class per 1000 instructions of the same class",
     "1000 x l2_misses / instructions, of the class",
@@ -85,7 +83,6 @@ def _l2_mpki_of(m: Measurement, label: str) -> Value:
 
 
 @metric(
-    "upgrade_pki_of",
     "upgrades per 1000 instructions",
     "upgrades by each process class per 1000 instructions of the same class",
     "1000 x upgrades / instructions, of the class",
@@ -103,7 +100,6 @@ def _per_1000(m: Measurement, statistic: str, label: str) -> float | None:
 
 
 @metric(
-    "e_share_of",
     "share",
     "E share (fills in state E, as a share of all fills) of the fills that each process class caused",
     "fills in E / fills, of the class",
@@ -117,7 +113,6 @@ def _e_share_of(m: Measurement, label: str) -> Value:
 
 
 @metric(
-    "e_to_m_share_of",
     "share",
     "silent E-to-M upgrades per E fill, for the E fills that each process class caused. The store that makes "
     "the upgrade may be of any class",
@@ -131,7 +126,6 @@ def _e_to_m_share_of(m: Measurement, label: str) -> Value:
 
 
 @metric(
-    "cpi_of",
     "cycles per instruction",
     "cycles per instruction and its parts (base cycles, stall cycles by service), for each process class",
     "as cpi, from the counts of each process class",
@@ -144,7 +138,6 @@ def _cpi_of(m: Measurement, label: str) -> Value:
 
 
 @metric(
-    "kernel_share_of",
     "share",
     "kernel code's share of the instructions and of the busy cycles, for each process class",
     "as kernel_share, from the counts of each process class",
@@ -166,7 +159,6 @@ def _entries(m: Measurement, name: str) -> Mapping[str, int] | None:
 
 
 @metric(
-    "entry_share",
     "share",
     "share of all instructions, of all busy cycles and of all L2 misses that belong to user code, and to "
     "kernel code of each entry cause",
@@ -193,7 +185,6 @@ def _entry_share(m: Measurement) -> Value:
 
 
 @metric(
-    "miss_source_in",
     "share",
     "share of the L2 misses that each miss source (memory, or another cache in M, O, E or S) serviced, for "
     "user code and for kernel code of each entry cause",
@@ -209,7 +200,6 @@ def _miss_source_in(m: Measurement) -> Value:
 
 
 @metric(
-    "upgrade_share",
     "share",
     "each process class's share, and each kernel entry cause's share, of all upgrades",
     "entry_upgrades of the class or entry / of all",
@@ -234,7 +224,6 @@ OF_POPULATION = (
 
 
 @metric(
-    "session",
     "as the metric named after `session.`",
     "the metric named after `session.`, for the process class session only: the server processes that serve "
     "users, in user and in kernel code. Koka and Lipasti report these processes",

@@ -33,7 +33,6 @@ def _each(m: Measurement, value: Callable[[Mapping[str, Any]], Value]) -> dict[s
 
 
 @metric(
-    "command_rate",
     "commands per simulated second",
     "commands of client scripts that the server answered, per simulated second, by protocol, command and (for "
     "commands about one message) message size",
@@ -44,7 +43,6 @@ def _command_rate(m: Measurement) -> Value:
 
 
 @metric(
-    "command_ms",
     "simulated ms",
     "response time of the commands of client scripts: from sending the command to the end of its reply; mean "
     "and percentiles, by protocol, command and message size",
@@ -72,7 +70,6 @@ def _count(commands: Sequence[Mapping[str, Any]]) -> int:
 
 
 @metric(
-    "request_rate",
     "commands per simulated second",
     "commands of client scripts that the server answered, per simulated second, by protocol; opening a "
     "connection does not count",
@@ -84,7 +81,6 @@ def _request_rate(m: Measurement) -> Value:
 
 
 @metric(
-    "request_rate_per_client",
     "commands per simulated second",
     "commands of client scripts that the server answered, per client and simulated second, by protocol; "
     "opening a connection does not count",
@@ -98,7 +94,6 @@ def _request_rate_per_client(m: Measurement) -> Value:
 
 
 @metric(
-    "request_ms",
     "simulated ms",
     "mean response time of the commands of client scripts, from sending the command to the end of its reply, "
     "by protocol; opening a connection does not count",
@@ -115,7 +110,6 @@ def _mean_ms(commands: Sequence[Mapping[str, Any]]) -> Value:
 
 
 @metric(
-    "queued_share",
     "share",
     "passes of an open script that found no free client when they arrived, as a share of all passes that "
     "arrived; by script",
@@ -128,7 +122,6 @@ def _queued_share(m: Measurement) -> Value:
 
 
 @metric(
-    "request_cpu_ms",
     "ms of processor time",
     "busy time of each process class, divided by the answered commands of a protocol. The busy time also "
     "includes the class's work for other protocols",

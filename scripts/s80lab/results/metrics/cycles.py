@@ -27,7 +27,6 @@ def cpi_parts(region: Delta, stalls: list[int], instructions: int) -> Value:
 
 
 @metric(
-    "cpi",
     "cycles per instruction",
     "cycles per instruction (all), and its parts: base cycles, and stall cycles by the service that caused "
     "them (L2 hit, memory, another cache, upgrade; issue: waits for the core's other thread; order: waits for a "
@@ -40,7 +39,6 @@ def _cpi(m: Measurement) -> Value:
 
 
 @metric(
-    "cpi_at",
     "cycles per instruction",
     "cycles per instruction and its parts (base cycles, stall cycles by service), for user code and for kernel code",
     "as cpi, from the counts of each privilege",
@@ -62,7 +60,6 @@ def _l2_miss_stalls(region: Delta, kind: str) -> int:
 
 
 @metric(
-    "l2_stall",
     "share",
     "stall cycles of L2 misses of each kind of access, as a share of the stall cycles of all L2 misses. walk: "
     "misses of the page-table walker, null if the machine does not model it",
@@ -78,7 +75,6 @@ def _l2_stall(m: Measurement) -> Value:
 
 
 @metric(
-    "walk_stall_from_memory",
     "share",
     "estimate for another page table: share of page walks in the stall cycles of L2 misses if each TLB miss "
     "cost one memory access, as with a PowerPC page table entry group (PTEG)",
@@ -94,7 +90,6 @@ def _walk_stall_from_memory(m: Measurement) -> Value:
 
 
 @metric(
-    "store_to_load_stall",
     "ratio",
     "stall cycles of L2 misses by stores, divided by the stall cycles of L2 misses by loads",
     "L2 miss stall_cycles of stores / of loads",
@@ -105,7 +100,6 @@ def _store_to_load_stall(m: Measurement) -> Value:
 
 
 @metric(
-    "store_to_load_stall_with_upgrades",
     "ratio",
     "stall cycles of L2 misses by stores plus stall cycles of upgrades, divided by the stall cycles of L2 "
     "misses by loads",
@@ -127,7 +121,6 @@ def has_dimension(region: Delta, dim: str) -> bool:
 
 
 @metric(
-    "kernel_share",
     "share",
     "kernel code's share of all instructions (instructions) and of all busy cycles (cycles)",
     "instructions of kernel code / instructions; busy cycles of kernel code / busy_cycles",
@@ -149,7 +142,6 @@ def _kernel_share(m: Measurement) -> Value:
 
 
 @metric(
-    "loadgen_share",
     "share",
     "the load generator's share of all instructions (instructions), of all busy cycles (cycles), and of all "
     "busy and idle cycles of the machine (machine)",
@@ -176,7 +168,6 @@ def _loadgen_share(m: Measurement) -> Value:
 
 
 @metric(
-    "instruction_mix",
     "share",
     "retired instructions of each instruction class, as a share of all instructions. An instruction of the "
     "class load_store reads and writes memory",
@@ -191,7 +182,6 @@ def _instruction_mix(m: Measurement) -> Value:
 
 
 @metric(
-    "instruction_group",
     "share",
     "instructions in the two groups that Koka and Lipasti report, as shares of all instructions: instructions "
     "that load or store or both (loads_and_stores), and branches",

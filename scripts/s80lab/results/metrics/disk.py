@@ -34,7 +34,6 @@ def _spent_ms(m: Measurement, count: int) -> float | None:
 
 
 @metric(
-    "disk_utilisation",
     "share",
     "share of the time during which a disk has at least one request; for each disk, and the mean over all disks (all)",
     "disk_busy_jiffies / jiffies",
@@ -50,7 +49,6 @@ def _disk_utilisation(m: Measurement) -> Value:
 
 
 @metric(
-    "disk_rate",
     "requests per simulated second",
     "read requests and write requests to all disks together, per simulated second",
     "disk.reads, disk.writes / clock_ns",
@@ -63,7 +61,6 @@ def _disk_rate(m: Measurement) -> Value:
 
 
 @metric(
-    "disk_per_transaction",
     "requests or KiB per transaction",
     "disk requests (reads, writes) and data transferred (kib_read, kib_written), per successful transaction",
     "disk.reads, disk.writes, disk.sectors_* / 2 / TX_END markers (good)",
@@ -82,7 +79,6 @@ def _disk_per_transaction(m: Measurement) -> Value:
 
 
 @metric(
-    "disk_service_ms",
     "simulated ms",
     "mean service time of a disk request, calculated from utilisation and request rate with the utilisation law",
     "disk_utilisation.all x disks / requests per simulated second",
@@ -97,7 +93,6 @@ def _disk_service_ms(m: Measurement) -> Value:
 
 
 @metric(
-    "disk_queue",
     "requests",
     "mean number of requests that wait for a disk or are in service, summed over all disks",
     "(disk_ns.reads + disk_ns.writes) / (clock_ns x guest_clock_speed)",
@@ -109,7 +104,6 @@ def _disk_queue(m: Measurement) -> Value:
 
 
 @metric(
-    "disk_response_ms",
     "simulated ms",
     "mean response time of a disk request, from its creation to its completion, calculated with Little's law",
     "disk_queue / requests per simulated second",
@@ -121,7 +115,6 @@ def _disk_response_ms(m: Measurement) -> Value:
 
 
 @metric(
-    "disk_ms_per_transaction",
     "simulated ms",
     "sum of the response times of all disk requests, divided by the successful transactions. Requests that "
     "overlap, and requests for which no process waits, count in full",
@@ -133,7 +126,6 @@ def _disk_ms_per_transaction(m: Measurement) -> Value:
 
 
 @metric(
-    "iowait_share",
     "share",
     "share of the idle processor time during which a task that last ran on the idle processor waits for a disk",
     "cpu_ns.iowait / (cpu_ns.iowait + cpu_ns.idle)",

@@ -68,7 +68,6 @@ def guest_ns(m: Measurement) -> int:
 
 
 @metric(
-    "tick_hz",
     "Hz",
     "measured rate of timer interrupts, per processor and simulated second",
     "interrupt.timer / (cores x clock_ns)",
@@ -80,7 +79,6 @@ def _tick_hz(m: Measurement) -> Value:
 
 
 @metric(
-    "guest_clock_speed",
     "ratio",
     "seconds of the guest's clock per simulated second. Present only if an instruction of the machine can be shorter "
     "than a nanosecond, the unit of QEMU's clock; in all other runs the guest's clock shows simulated time",
@@ -94,7 +92,6 @@ def _guest_clock_speed(m: Measurement) -> Value:
 
 
 @metric(
-    "guest_rate",
     "events per simulated second",
     "events that the guest kernel counted on all processors, by type: interrupts and soft interrupts of each "
     "type, context switches, task migrations, page faults, page activations, pages freed, forks",
@@ -106,7 +103,6 @@ def _guest_rate(m: Measurement) -> Value:
 
 
 @metric(
-    "guest_per_transaction",
     "events per transaction",
     "events that the guest kernel counted on all processors (as in guest_rate), per successful transaction",
     "counter / TX_END markers (good)",
@@ -118,7 +114,6 @@ def _guest_per_transaction(m: Measurement) -> Value:
 
 
 @metric(
-    "guest_time_share",
     "share",
     "share of the processor time that tasks of each process name used. Only tasks that existed at the start of "
     "the run are counted; kernel: all kernel threads",
@@ -133,7 +128,6 @@ def _guest_time_share(m: Measurement) -> Value:
 
 
 @metric(
-    "run_queue",
     "tasks per processor",
     "mean number of tasks per processor that are runnable but not running",
     "waiting_ns / (cores x clock_ns x guest_clock_speed)",

@@ -38,13 +38,12 @@ def load_seconds(m: Measurement) -> float:
     return int(region["end_ns"] - region["begin_ns"]) / 1e9
 
 
-def _throughput(m: Measurement) -> float:
+def _completed_per_s(m: Measurement) -> float:
     """Transactions per simulated second, from the load generator's counts and clock."""
     return _completed(m.load) / load_seconds(m)
 
 
 @metric(
-    "simulated_s",
     "simulated s",
     "length of the measured region in simulated time",
     "clock_ns",
@@ -56,7 +55,6 @@ def _simulated_s(m: Measurement) -> Value:
 
 
 @metric(
-    "instructions_m",
     "million instructions",
     "instructions that all cores executed in the measured region",
     "instructions",
@@ -68,7 +66,6 @@ def _instructions_m(m: Measurement) -> Value:
 
 
 @metric(
-    "busy_share",
     "share",
     "utilisation of each core: busy cycles of the core, as a share of the cycles of all its threads",
     "busy_cycles / (threads x clock_ns x clock_hz), by core",
@@ -79,7 +76,6 @@ def _busy_share(m: Measurement) -> Value:
 
 
 @metric(
-    "utilisation",
     "share",
     "utilisation of the machine: busy cycles of all cores, as a share of all their cycles",
     "busy_cycles / (cores x threads x clock_ns x clock_hz)",
@@ -90,7 +86,6 @@ def _utilisation(m: Measurement) -> Value:
 
 
 @metric(
-    "server_utilisation",
     "share",
     "utilisation of the server's cores, that is without the cores that the machine file reserves for the load "
     "generator",
@@ -103,7 +98,6 @@ def _server_utilisation(m: Measurement) -> Value:
 
 
 @metric(
-    "busy_cores",
     "cores",
     "number of cores that were busy for more than half of the measured region",
     "number of cores with busy_share > 0.5",
@@ -114,22 +108,20 @@ def _busy_cores(m: Measurement) -> Value:
 
 
 @metric(
-    "throughput",
     "transactions per simulated second",
     "successful transactions that end in the measured region, per simulated second",
     "sum of counts / region length, from the result of the load generator; in gem5 TX_END markers (good) / clock_ns",
     Rows("load", ONE, "throughput, transactions per second"),
 )
-def _throughput_metric(m: Measurement) -> Value:
+def _throughput(m: Measurement) -> Value:
     if m.result is not None:
-        return _throughput(m)
+        return _completed_per_s(m)
     # A replay's clients did not feel its timing. gem5's do, but the region ends before they write their result.
     feels = m.region.header.engine == "gem5"
     return ratio(m.region.total("transactions", outcome="good"), m.seconds) if feels else None
 
 
 @metric(
-    "response_ms",
     "simulated ms",
     "mean response time of all successful transactions",
     "response_ns_mean",
@@ -141,7 +133,6 @@ def _response_ms(m: Measurement) -> Value:
 
 
 @metric(
-    "response_p95_ms",
     "simulated ms",
     "95th percentile of the response times of all successful transactions (upper bound of the histogram bucket)",
     "95th percentile of the sum of the histograms of all transaction types",
@@ -156,7 +147,6 @@ def _response_p95_ms(m: Measurement) -> Value:
 
 
 @metric(
-    "think_ms",
     "simulated ms",
     "mean of the think times that end in the measured region",
     "think_ns_mean",
@@ -169,7 +159,6 @@ def _think_ms(m: Measurement) -> Value:
 
 
 @metric(
-    "instructions_per_transaction",
     "million instructions per transaction",
     "instructions of all cores, divided by the successful transactions",
     "instructions / TX_END markers (good)",
@@ -181,7 +170,6 @@ def _instructions_per_transaction(m: Measurement) -> Value:
 
 
 @metric(
-    "interactive_law",
     "ratio",
     "response-time law: (mean number of clients in service + throughput x think time) / clients. It is 1 if "
     "the load generator and the model count the same transactions on the same clock",
@@ -191,7 +179,9 @@ def _instructions_per_transaction(m: Measurement) -> Value:
     of_load=True,
 )
 def _interactive_law(m: Measurement) -> Value:
-    return ratio(float(m.load["totals"]["in_flight_mean"]) + _throughput(m) * _think_ns(m) / 1e9, m.load["clients"])
+    return ratio(
+        float(m.load["totals"]["in_flight_mean"]) + _completed_per_s(m) * _think_ns(m) / 1e9, m.load["clients"]
+    )
 
 
 def _think_ns(m: Measurement) -> float:
@@ -199,7 +189,6 @@ def _think_ns(m: Measurement) -> float:
 
 
 @metric(
-    "interactive_law_chance",
     "ratio",
     "expected random deviation of interactive_law from 1, as a standard deviation. The cause: the ends of the "
     "measured region cut off think times. It is computed for exponential think times; with constant think "
@@ -214,7 +203,6 @@ def _interactive_law_chance(m: Measurement) -> Value:
 
 
 @metric(
-    "little_law",
     "ratio",
     "Little's law: throughput x response time / mean number of clients in service. It differs slightly from 1 "
     "because the ends of the measured region cut off transactions",
@@ -224,11 +212,10 @@ def _interactive_law_chance(m: Measurement) -> Value:
 )
 def _little_law(m: Measurement) -> Value:
     totals = m.load["totals"]
-    return ratio(_throughput(m) * float(totals["response_ns_mean"]) / 1e9, float(totals["in_flight_mean"]))
+    return ratio(_completed_per_s(m) * float(totals["response_ns_mean"]) / 1e9, float(totals["in_flight_mean"]))
 
 
 @metric(
-    "client_cycles",
     "closed-loop cycles per client",
     "closed-loop cycles (think time plus response time) per client in the measured region, which equals the "
     "successful transactions per client",
@@ -241,7 +228,6 @@ def _client_cycles(m: Measurement) -> Value:
 
 
 @metric(
-    "utilisation_law",
     "ratio",
     "utilisation law: throughput x busy time per transaction / busy time per second. It is 1 if the load "
     "generator counts as many transactions as the markers",
@@ -251,11 +237,10 @@ def _client_cycles(m: Measurement) -> Value:
 )
 def _utilisation_law(m: Measurement) -> Value:
     markers = m.region.total("transactions", outcome="good")
-    return ratio(_throughput(m) * m.seconds, markers)
+    return ratio(_completed_per_s(m) * m.seconds, markers)
 
 
 @metric(
-    "executed_mix",
     "share",
     "executed transactions of each type, as a share of all executed transactions",
     "count of the type / sum of counts",
@@ -271,7 +256,6 @@ _BYTES = {"sent": "bytes_out", "received": "bytes_in"}
 
 
 @metric(
-    "payload_mbit",
     "Mbit per simulated second",
     "data that clients sent and received in the transactions that end in the measured region, per simulated "
     "second, without the overhead of TLS, TCP and IP",
@@ -293,7 +277,6 @@ def _payload_mbit(m: Measurement) -> Value:
 
 
 @metric(
-    "body_mbit",
     "Mbit per simulated second",
     "bodies of files and pages that the clients received in the transactions that end in the measured region, "
     "per simulated second; null for protocols without HTTP bodies",
@@ -313,7 +296,6 @@ def _mbit(m: Measurement, key: str) -> float:
 
 
 @metric(
-    "mail_queue",
     "envelopes",
     "envelopes (messages x recipients) that the mail transfer agent has accepted and not yet delivered: mean "
     "over the measured region (mean), at its start (begin) and at its end (end). accepted: envelopes that it "
@@ -344,7 +326,6 @@ def _mail_queue(m: Measurement) -> Value:
 
 
 @metric(
-    "mail_put_off",
     "deliveries",
     "deliveries that the mail transfer agent postponed or refused, in the whole run including the warm-up",
     "mail_queue.put_off + mail_queue.refused",

@@ -25,7 +25,6 @@ def _busy_seconds(m: Measurement) -> float:
 
 
 @metric(
-    "copy_mb",
     "MB per second of processor time",
     "data that the memory probe copied, per second of its processor time. Each copied word counts once, "
     "although it is read and written",
@@ -38,7 +37,6 @@ def _copy_mb(m: Measurement) -> Value:
 
 
 @metric(
-    "token_ns",
     "ns of processor time",
     "processor time of the memory probe per token hand-over, including the walk through the working set. PASS "
     "hands the token to another process, KEEP to the same process",
@@ -51,7 +49,6 @@ def _token_ns(m: Measurement) -> Value:
 
 
 @metric(
-    "data_miss_ratio",
     "share",
     "loads and stores of the sessions' user code that miss the L1 (l1), and those that also miss the L2 (l2), "
     "as shares of all their loads and stores",

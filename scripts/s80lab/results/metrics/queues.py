@@ -26,7 +26,6 @@ def _requests(m: Measurement, resource: str) -> int:
 
 
 @metric(
-    "queue_utilisation",
     "share",
     "utilisation of the bus, and of the memory banks; null if the machine has no [bandwidth], so that requests "
     "never queue",
@@ -38,7 +37,6 @@ def _queue_utilisation(m: Measurement) -> Value:
 
 
 @metric(
-    "queue_wait",
     "cycles per request",
     "mean time for which a request waits for the bus (bus), and for which a request to memory waits for its "
     "memory bank (memory); null if the machine has no [bandwidth]",

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Registry of derived metrics, which the report, the database and the docs read.
 
-`@metric(...)` on a function declares the metric that this function computes from a Measurement. The function returns a
-number, None if the value is undefined (division by zero), or a mapping from labels to such values. Mappings are
-flattened with dots, as in `l2_mpki.user`. The declaration also says which rows the metric has in the report's tables.
+`@metric(...)` on a function such as `_l2_mpki` declares the metric `l2_mpki`, which the function computes from a
+Measurement. The function returns a number, None if the value is undefined (division by zero), or a mapping from labels
+to such values. Mappings are flattened with dots, as in `l2_mpki.user`. The declaration also says which rows the metric
+has in the report's tables.
 """
 
 from __future__ import annotations
@@ -85,7 +86,6 @@ REGISTRY: dict[str, Metric] = {}
 
 
 def metric(
-    name: str,
     unit: str,
     description: str,
     formula: str,
@@ -93,9 +93,10 @@ def metric(
     of_caches: bool = True,
     of_load: bool = False,
 ) -> Callable[[Callable[[Measurement], Value]], Callable[[Measurement], Value]]:
-    """Declares the decorated function as the metric `name`."""
+    """Declares the decorated function as the metric of its name, without the underscore at the beginning."""
 
     def declare(compute: Callable[[Measurement], Value]) -> Callable[[Measurement], Value]:
+        name = compute.__name__.removeprefix("_")
         if name in REGISTRY:
             raise ValueError(f"metric {name} is declared twice")
         REGISTRY[name] = Metric(name, unit, description, formula, of_caches, of_load, rows, compute)

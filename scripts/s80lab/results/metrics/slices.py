@@ -34,7 +34,6 @@ def _quotient(m: Measurement, part: str, whole: str) -> float | None:
 
 
 @metric(
-    "slice_length",
     "instructions",
     "length of the time slices, rounded down to a power of two: longest, and median (half of all instructions are "
     "in time slices of this length or shorter)",
@@ -52,7 +51,6 @@ def _slice_length(m: Measurement) -> Value:
 
 
 @metric(
-    "slice_over",
     "share",
     "instructions in time slices that are at least as long as the number in the metric's label, as a share of all "
     "instructions",
@@ -66,14 +64,13 @@ def _slice_over(m: Measurement) -> Value:
     return {str(long): ratio(sum(count for length, count in run if length >= long), total) for long in LONG}
 
 
-@metric("slices_m", "million time slices", "number of time slices of all processors", "slices", of_caches=False)
+@metric("million time slices", "number of time slices of all processors", "slices", of_caches=False)
 def _slices_m(m: Measurement) -> Value:
     slices = _by_length(m, "slices")
     return sum(count for _, count in slices) / 1e6 if slices else None
 
 
 @metric(
-    "epoch_error",
     "share of an epoch",
     "error of the predicted shares: by how much a processor was ahead of or behind simulated time at the end of an "
     "epoch through which it ran, on average, as a share of the epoch's length",
@@ -85,7 +82,6 @@ def _epoch_error(m: Measurement) -> Value:
 
 
 @metric(
-    "order_wait_pki",
     "waits per 1000 instructions",
     "accesses that had to wait, or would have had to, for a conflicting access of another processor, because the guest "
     "executed them in this order",
@@ -98,7 +94,6 @@ def _order_wait_pki(m: Measurement) -> Value:
 
 
 @metric(
-    "wait_error",
     "share of busy cycles",
     "error of waits: by how much processors that poll saw a store of another processor later than on the machine, "
     "because the guest executed their polls in another order than that of simulated time",

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import wraps
 from typing import Any
 
 from s80lab.base.format import TWO, WHOLE
@@ -18,6 +19,7 @@ def _of_streams(compute: Callable[[Mapping[str, Any], float], Value]) -> Callabl
     """A metric computed from the load generator's counts of streams and the length of the region in seconds; empty for
     loads without streams."""
 
+    @wraps(compute)
     def of_load(m: Measurement) -> Value:
         if "streams" not in m.load:
             return {}
@@ -27,7 +29,6 @@ def _of_streams(compute: Callable[[Mapping[str, Any], float], Value]) -> Callabl
 
 
 @metric(
-    "stream_mbit",
     "Mbit per simulated second",
     "media data that the clients received per simulated second, without packet headers",
     "8 x bytes / region length / 10^6, from the result of the load generator",
@@ -40,7 +41,6 @@ def _stream_mbit(streams: Mapping[str, Any], seconds: float) -> Value:
 
 
 @metric(
-    "stream_packets",
     "packets",
     "media packets that the clients received (received), that did not arrive (lost), and that arrived too late "
     "for a client's buffer of late_ms (late; late_ms is a key of the profile)",
@@ -54,7 +54,6 @@ def _stream_packets(streams: Mapping[str, Any], seconds: float) -> Value:
 
 
 @metric(
-    "stream_jitter_ms",
     "simulated ms",
     "interarrival jitter (RFC 3550, section 6.4.1): mean and percentiles of the clients' jitter estimates at "
     "the end of each stream",
@@ -68,7 +67,6 @@ def _stream_jitter_ms(streams: Mapping[str, Any], seconds: float) -> Value:
 
 
 @metric(
-    "stream_transit_ms",
     "simulated ms",
     "absolute difference between the transit times of two consecutive packets of a stream (D in RFC 3550), "
     "from which the jitter estimate is smoothed; mean and percentiles",
