@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from s80lab.commands.line.declare import Section, argument, option
+from s80lab.commands.line.declare import Arguments, Section, argument, option
 
 SECTION = Section("Clusters")
 
@@ -21,8 +20,7 @@ SECTION = Section("Clusters")
     "s80lab batch --slurm explore imapb --vary l2.size=1MiB..16MiB > job.sh",
     settings={"allow_interspersed_args": False, "ignore_unknown_options": True},
 )
-@dataclass(frozen=True)
-class BatchArguments:
+class BatchArguments(Arguments):
     """Print a job script that splits a run or an exploration.
 
     If tasks are killed, submit the script again: complete runs are kept.
@@ -74,8 +72,7 @@ class BatchArguments:
 
 
 @SECTION.command("collect", "collect:collect_command", "s80lab collect", "s80lab collect /mnt/host2/results")
-@dataclass(frozen=True)
-class CollectArguments:
+class CollectArguments(Arguments):
     """Enter the runs of this lab and other hosts into the database.
 
     The complete runs of other hosts are copied into this lab.

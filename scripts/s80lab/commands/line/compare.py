@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from s80lab.commands.line import complete
-from s80lab.commands.line.declare import RARE, Section, argument, option
+from s80lab.commands.line.declare import RARE, Arguments, Section, argument, option
 from s80lab.commands.line.explore import Form
 from s80lab.commands.line.options import (
     AsJson,
@@ -41,8 +40,7 @@ GEM5 = Section("Compare with gem5 (you build gem5)")
     "s80lab compare imapb --protocol mesi --set l2.size=2MiB",
     's80lab compare imapb "imapb --set l2.size=2MiB" --run --boots 1,2,3,4,5',
 )
-@dataclass(frozen=True)
-class CompareArguments:
+class CompareArguments(Arguments):
     """Compare two designs, with intervals and verdicts.
 
     For each row of the headline the command prints both values, the difference with its 95% interval, the ratio, and
@@ -116,8 +114,7 @@ class CompareArguments:
     "s80lab sweep imapb --vary protocol=moesi,mesi --vary l2.size=2MiB,8MiB",
     "s80lab sweep imapb --vary l2.ways=2..8 --boots 1,2,3,4,5 --list",
 )
-@dataclass(frozen=True)
-class SweepArguments:
+class SweepArguments(Arguments):
     """Run the designs of a grid, and compare each with the first.
 
     The runs are live: the clients react to the timing of each design. `s80lab explore` plays recorded accesses through
@@ -153,8 +150,7 @@ class SweepArguments:
 @SECTION.command(
     "reproduce", "reproduce:reproduce_command", "s80lab reproduce --list", "s80lab reproduce figure8 figure9 --measured"
 )
-@dataclass(frozen=True)
-class ReproduceArguments:
+class ReproduceArguments(Arguments):
     """Reproduce published figures and tables on one page.
 
     The page shows figures of the paper (Koka and Lipasti) and tables of other studies next to the published numbers.
@@ -190,8 +186,7 @@ class ReproduceArguments:
 
 
 @SECTION.command("claims", "claims:claims_command", "s80lab claims", "s80lab claims imapb imape")
-@dataclass(frozen=True)
-class ClaimsArguments:
+class ClaimsArguments(Arguments):
     """Judge every claim of the paper by existing runs.
 
     The command uses the latest run of each seed. It prints a verdict with its reason for each claim of the paper (Koka
@@ -221,8 +216,7 @@ class ClaimsArguments:
     "s80lab knockout imapb --list",
     "s80lab knockout imapb --seeds 1 --boots 1,2,3",
 )
-@dataclass(frozen=True)
-class KnockoutArguments:
+class KnockoutArguments(Arguments):
     """Measure what each change to the guest contributes.
 
     There are three changes, and five variants of the guest: one without any change, one per change alone, and one with
@@ -247,8 +241,7 @@ GEM5.group("gem5", "Check your gem5, and compare whole runs of gem5 with the mod
 
 
 @GEM5.command("gem5 check", "gem5:check_command", "s80lab gem5 check", "s80lab gem5 check --gem5 ~/gem5.fast")
-@dataclass(frozen=True)
-class Gem5CheckArguments:
+class Gem5CheckArguments(Arguments):
     """Certify or refuse the protocol MOESI_hammer of your gem5.
 
     gem5 plays short traces, and its counts must equal the model's in every category. The table shows the transitions
@@ -271,8 +264,7 @@ class Gem5CheckArguments:
     "s80lab gem5 compare imapb",
     "s80lab gem5 compare imapb --seeds 1,2,3 --replay 0",
 )
-@dataclass(frozen=True)
-class Gem5CompareArguments:
+class Gem5CompareArguments(Arguments):
     """Compare whole runs of gem5 with the model on the same load.
 
     You need runs of gem5: `s80lab run EXPERIMENT --engine gem5 --machine s80-sixteenth` makes them with your own gem5
@@ -323,8 +315,7 @@ class Gem5CompareArguments:
     "s80lab agree docs/traces/migratory.trace",
     "s80lab agree docs/traces/migratory.trace --spacing close --gem5 ~/gem5.fast",
 )
-@dataclass(frozen=True)
-class AgreeArguments:
+class AgreeArguments(Arguments):
     """Play one trace through gem5's Ruby and through the model.
 
     The command compares the counts of both. You need your own gem5 (docs/guides/gem5.md). Ruby runs MOESI_hammer, with
@@ -365,8 +356,7 @@ SECTION.group("model", "Calculate throughput by a formula, without simulation.")
 
 
 @SECTION.command("model latency", "model:latency", "s80lab model latency", "s80lab model latency --bi 3200 --be 1000")
-@dataclass(frozen=True)
-class LatencyArguments:
+class LatencyArguments(Arguments):
     """Calculate the peak throughput of a server.
 
     The formula is that of a study of high-throughput servers (KFUPM, 2003). Its input is the number of times that the

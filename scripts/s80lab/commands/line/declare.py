@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Declarations of commands: a frozen dataclass whose fields are the arguments and options.
+"""Declarations of commands: a subclass of `Arguments` whose fields are the arguments and options.
 
 The first line of its docstring is the summary in lists of commands. When the command runs, the function that does the
 work is imported and gets an object of the class.
@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from importlib import import_module
 from inspect import Parameter, Signature
-from typing import Annotated, Any, TypeVar, get_type_hints
+from typing import Annotated, Any, TypeVar, dataclass_transform, get_type_hints
 
 import typer
 
@@ -38,13 +38,13 @@ RARE = "Further options"
 
 
 def option(default: T, help: str, *names: str, **settings: Any) -> T:
-    """The default of a dataclass's field that is an option of its command. names: default: from the field's name;
+    """The default of a field that is an option of its command. names: default: from the field's name;
     settings: as of typer.Option."""
     return _declared(default, typer.Option(*names, help=help, **settings))
 
 
 def argument(default: T, help: str, **settings: Any) -> T:
-    """The default of a dataclass's field that is an argument of its command, which may be omitted."""
+    """The default of a field that is an argument of its command, which may be omitted."""
     return _declared(default, typer.Argument(help=help, **settings))
 
 
@@ -53,12 +53,20 @@ def _declared(default: T, declaration: object) -> T:
     return field(default=default, metadata={DECLARATION: declaration})
 
 
+@dataclass_transform(frozen_default=True)
+class Arguments:
+    """The arguments and options of a command. Each subclass is a frozen dataclass."""
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True)(cls)
+
+
 @dataclass(frozen=True)
 class Declaration:
     """One command.
 
     name: as the user types it after `s80lab`, for example `trace step`.
-    arguments: the dataclass that declares its arguments and options.
+    arguments: the class that declares its arguments and options.
     work: `module:function` below s80lab.commands; the function gets an object of that class.
     settled: further arguments of the work by name, which no option sets.
     help: what the command does, as in a docstring.
@@ -136,7 +144,7 @@ class Section:
         help: str | None = None,
         settings: Mapping[str, Any] | None = None,
     ) -> Callable[[type[T]], type[T]]:
-        """Declare the decorated dataclass as a command; see Declaration. help: instead of its docstring."""
+        """Declare the decorated class as a command; see Declaration. help: instead of its docstring."""
         first, second = examples
 
         def declare(arguments: type[T]) -> type[T]:

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from s80lab.commands.line import complete
-from s80lab.commands.line.declare import RARE, Section, option
+from s80lab.commands.line.declare import RARE, Arguments, Section, option
 from s80lab.commands.line.options import (
     AllTables,
     AsJson,
@@ -47,8 +46,7 @@ Form = Annotated[
 
 
 @SECTION.command("capture", "capture:capture", "s80lab capture imapb", "s80lab capture quick --form full --seed 2")
-@dataclass(frozen=True)
-class CaptureArguments:
+class CaptureArguments(Arguments):
     """Run an experiment once and record its memory accesses.
 
     `s80lab replay` and `s80lab explore` play the capture.
@@ -106,8 +104,7 @@ class CaptureArguments:
     "s80lab explore imapb --vary protocol=moesi,mesi --vary l2.size=1MiB..8MiB",
     "s80lab explore imapb --vary l2.ways=1..8 --vary protocol=msi,moesi --list",
 )
-@dataclass(frozen=True)
-class ExploreArguments:
+class ExploreArguments(Arguments):
     """Play captures through each design of a grid, and compare them.
 
     After an interruption, repeat the command to continue.
@@ -146,8 +143,7 @@ class ExploreArguments:
 @SECTION.command(
     "replay", "replay:replay_command", "s80lab replay imapb", "s80lab replay imapb --protocol mesi --set l2.size=4MiB"
 )
-@dataclass(frozen=True)
-class ReplayArguments:
+class ReplayArguments(Arguments):
     """Play a capture through one design, and print a summary.
 
     The result enters the database. Without options, the design (machine and protocol) is that of the recording.

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from s80lab.commands.line import complete
-from s80lab.commands.line.declare import Section, option
+from s80lab.commands.line.declare import Arguments, Section, option
 from s80lab.commands.line.options import (
     Engine,
     Experiments,
@@ -35,8 +34,7 @@ SECTION.group("image", "Build the guest image: its kernel and its programs.")
     "s80lab image build",
     "s80lab image build --server dovecot --image buildroot --buildroot ~/buildroot",
 )
-@dataclass(frozen=True)
-class ImageBuildArguments:
+class ImageBuildArguments(Arguments):
     """Build the guest image with a server.
 
     If an up-to-date image exists, the command does nothing.
@@ -79,8 +77,7 @@ class ImageBuildArguments:
 @SECTION.command(
     "image symbols", "build:image_symbols", "s80lab image symbols", "s80lab image symbols --server uw --kernel"
 )
-@dataclass(frozen=True)
-class ImageSymbolsArguments:
+class ImageSymbolsArguments(Arguments):
     """Fetch Debian's debug symbols for the programs of an image.
 
     With debug symbols, `s80lab misses` and `s80lab profile` show the names of all functions, and `s80lab misses` shows
@@ -106,8 +103,7 @@ SECTION.group("checkpoint", "Build, list, verify, move and remove checkpoints.")
     "s80lab checkpoint build imapb imape",
     "s80lab checkpoint build quick --stage ready",
 )
-@dataclass(frozen=True)
-class CheckpointBuildArguments:
+class CheckpointBuildArguments(Arguments):
     """Build those checkpoints of experiments that do not exist yet.
 
     `s80lab run` builds missing checkpoints, too.

@@ -3,22 +3,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from s80lab.commands.line import complete
-from s80lab.commands.line.declare import RARE, Section, argument, option
+from s80lab.commands.line.declare import RARE, Arguments, Section, argument, option
 from s80lab.commands.line.options import AsJson, Capture, Experiments, ReplayJobs, Scale, Vary
 
 SECTION = Section("Maintenance")
 
 
 @SECTION.command("doctor", "doctor:doctor_command", "s80lab doctor", "s80lab doctor --scale paper")
-@dataclass(frozen=True)
-class DoctorArguments:
+class DoctorArguments(Arguments):
     """Check whether this host can run the default experiments.
 
     The command prints a remedy for each requirement that is not met. It only looks: it fetches, builds and writes
@@ -35,8 +33,7 @@ class DoctorArguments:
 
 
 @SECTION.command("init", "init:init_command", "s80lab init ~/lab", "s80lab init /srv/course/lab")
-@dataclass(frozen=True)
-class InitArguments:
+class InitArguments(Arguments):
     """Create a lab folder for an installed s80lab.
 
     Only a package that pip installed needs this command: a checkout is a lab already. The lab holds checkpoints,
@@ -53,8 +50,7 @@ class InitArguments:
 
 
 @SECTION.command("metrics", "metrics:metrics_command", "s80lab metrics", "s80lab metrics l2_mpki")
-@dataclass(frozen=True)
-class MetricsArguments:
+class MetricsArguments(Arguments):
     """Print metrics with unit and meaning; named ones with formula."""
 
     names: list[str] | None = argument(
@@ -70,8 +66,7 @@ class MetricsArguments:
 
 
 @SECTION.command("bench", "bench:bench_command", "s80lab bench", "s80lab bench quick")
-@dataclass(frozen=True)
-class BenchArguments:
+class BenchArguments(Arguments):
     """Compare the guest's speed with the model and without it.
 
     The command also prints the processor time of `s80lab --version`, `s80lab --help`, shell completion and
@@ -96,8 +91,7 @@ SECTION.group("reference", "Write the pages of the results that are shipped with
 @SECTION.command(
     "reference show", "reference:show_command", "s80lab reference show small", "s80lab reference show uw paper"
 )
-@dataclass(frozen=True)
-class ReferenceShowArguments:
+class ReferenceShowArguments(Arguments):
     """Write the pages of reference results, with their figures.
 
     The command unpacks results/reference/NAME.tar.xz into the folder build/reference/NAME of the lab, writes the pages
@@ -119,8 +113,7 @@ class ReferenceShowArguments:
     "s80lab reference keep paper-scale imapb imape --scale paper --seeds 1,2,3",
     hidden=True,
 )
-@dataclass(frozen=True)
-class ReferenceKeepArguments:
+class ReferenceKeepArguments(Arguments):
     """Replace a reference result by the latest run of each seed.
 
     The runs become results/reference/NAME.tar.xz, and docs/background/claims.md is regenerated. All runs must be valid.
@@ -145,8 +138,7 @@ class ReferenceKeepArguments:
     "s80lab filter-error imapb --vary protocol=moesi,mesi --out error.json",
     hidden=True,
 )
-@dataclass(frozen=True)
-class FilterErrorArguments:
+class FilterErrorArguments(Arguments):
     """Measure the error of filtered captures.
 
     The command plays the filtered and the full capture of one run (`s80lab capture --form both`) through each design.

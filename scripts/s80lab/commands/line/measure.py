@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
 from s80lab.commands.line import complete
-from s80lab.commands.line.declare import RARE, Section, argument, option
+from s80lab.commands.line.declare import RARE, Arguments, Section, argument, option
 from s80lab.commands.line.options import (
     Again,
     AllTables,
@@ -44,8 +43,7 @@ SECTION = Section("Measure")
     "s80lab run imapb imape",
     "s80lab run imapb --protocol mesi --set l2.size=2MiB --seeds 1,2",
 )
-@dataclass(frozen=True)
-class RunArguments:
+class RunArguments(Arguments):
     """Run experiments and print a summary.
 
     Missing checkpoints are built first. Each seed and boot that has no complete run yet is measured. After an
@@ -113,8 +111,7 @@ class RunArguments:
     "s80lab estimate imapb imape",
     "s80lab estimate imapb --vary protocol=moesi,mesi --boots 1,2,3,4",
 )
-@dataclass(frozen=True)
-class EstimateArguments:
+class EstimateArguments(Arguments):
     """Estimate instructions, time and disk space of runs.
 
     The estimate counts the runs and checkpoints that are missing. Lengths and speed come from former runs of this lab,
@@ -153,8 +150,7 @@ def _from(default: str, kind: str, found: Callable[[], list[str]]) -> Any:
 
 
 @SECTION.command("check", "check:check_command", "s80lab check mine.toml", "s80lab check mine.toml --json")
-@dataclass(frozen=True)
-class CheckArguments:
+class CheckArguments(Arguments):
     """Print all problems of configuration files.
 
     The place of a file, or its keys, tell what it is. Each problem is one sentence, with the line if the problem has
@@ -177,8 +173,7 @@ SECTION.group("machine", "Create and show machine files.")
     "s80lab machine new eight --set processors.count=8",
     "s80lab machine new big --from p4-2ghz --set l2.size=1MiB",
 )
-@dataclass(frozen=True)
-class MachineNewArguments:
+class MachineNewArguments(Arguments):
     """Write a commented machine file, to start from.
 
     An existing file is never overwritten.
@@ -201,8 +196,7 @@ class MachineNewArguments:
     "s80lab machine show s80",
     "s80lab machine show s80 --set l2.size=1MiB",
 )
-@dataclass(frozen=True)
-class MachineShowArguments:
+class MachineShowArguments(Arguments):
     """Print all values of a machine, also those that its file leaves to the defaults.
 
     The output is a machine file with a comment for each key. Tables that the machine does not use are comments.
@@ -234,8 +228,7 @@ SECTION.group("experiment", "Create experiment files.")
     "s80lab experiment new mine --set protocol=mesi --set scale=tiny",
     "s80lab experiment new sizes --from imape --vary l2.size=2MiB..8MiB",
 )
-@dataclass(frozen=True)
-class ExperimentNewArguments:
+class ExperimentNewArguments(Arguments):
     """Write a commented experiment file, to start from.
 
     The new experiment has another experiment as base, and overrides keys of the base. An existing file is never
@@ -268,8 +261,7 @@ SECTION.group("workload", "Create load profiles.")
     "s80lab workload new reading --set mix_percent.VIEW=52",
     "s80lab workload new slow --from web --set think_ms=500",
 )
-@dataclass(frozen=True)
-class WorkloadNewArguments:
+class WorkloadNewArguments(Arguments):
     """Write a copy of a load profile with other values.
 
     Its comments stay. An existing file is never overwritten.
@@ -283,8 +275,7 @@ class WorkloadNewArguments:
 
 
 @SECTION.command("list", "listing:list_command", "s80lab list", "s80lab list experiments")
-@dataclass(frozen=True)
-class ListArguments:
+class ListArguments(Arguments):
     """List experiments, machines, protocols, scales, servers, runs."""
 
     kind: Literal["experiments", "machines", "protocols", "scales", "servers", "runs"] | None = argument(
@@ -301,8 +292,7 @@ class ListArguments:
     "s80lab report imapb imape",
     "s80lab report imapb --protocol mesi --set l2.size=2MiB",
 )
-@dataclass(frozen=True)
-class ReportArguments:
+class ReportArguments(Arguments):
     """Print a summary of existing runs and write a report page.
 
     Of each seed and boot, the latest run with the design in the experiment's file is used. Options such as --set and
@@ -341,8 +331,7 @@ class ReportArguments:
     "s80lab query --tables",
     's80lab query "SELECT design, avg(e_share) FROM v_design GROUP BY design"',
 )
-@dataclass(frozen=True)
-class QueryArguments:
+class QueryArguments(Arguments):
     """Query the results database of the lab with SQL.
 
     The views `v_...` contain valid runs only, the views `v_..._all` all runs. The command warns if a mean or a sum
@@ -364,8 +353,7 @@ class QueryArguments:
     "s80lab misses imapb-small-s1",
     "s80lab misses imapb-small-s1 --process imap --top 50",
 )
-@dataclass(frozen=True)
-class MissesArguments:
+class MissesArguments(Arguments):
     """Show the causes of a run's L2 misses.
 
     The tables attribute the misses by contended line, field, function, data structure, source of the line, and sharing
@@ -389,8 +377,7 @@ class MissesArguments:
 @SECTION.command(
     "profile", "misses:profile_command", "s80lab profile imapb-small-s1", "s80lab profile imapb-small-s1 --json"
 )
-@dataclass(frozen=True)
-class ProfileArguments:
+class ProfileArguments(Arguments):
     """Show which processes and functions a run executed.
 
     The tables come from samples: all code by process, the sessions' user code and the kernel's code by function. The

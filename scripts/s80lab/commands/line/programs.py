@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from s80lab.commands.line import complete
-from s80lab.commands.line.declare import RARE, Section, option
+from s80lab.commands.line.declare import RARE, Arguments, Section, option
 from s80lab.commands.line.options import MachineSettings
 
 SECTION = Section("Programs")
@@ -23,8 +22,7 @@ SECTION = Section("Programs")
     "s80lab exec --processors 16 --add input.txt --name before -- ./sort input.txt",
     settings={"allow_interspersed_args": False},
 )
-@dataclass(frozen=True)
-class Request:
+class Request(Arguments):
     """Run a program in the guest and count its misses exactly.
 
     The program and its libraries are handed over to a Linux guest on the modelled machine. What it prints appears on

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from s80lab.commands.line import complete
-from s80lab.commands.line.declare import Section
+from s80lab.commands.line.declare import Arguments, Section
 from s80lab.commands.line.options import AsJson
 
 Sources = Annotated[list[Path], typer.Argument(metavar="SOURCE", help="Folders or .tar files that `export` wrote.")]
@@ -41,15 +40,13 @@ Yes = Annotated[bool, typer.Option("--yes", help="Remove without a question. Req
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print what would be removed, and remove nothing.")]
 
 
-@dataclass(frozen=True)
-class ListArguments:
+class ListArguments(Arguments):
     """Of `list` and `verify`."""
 
     as_json: AsJson = False
 
 
-@dataclass(frozen=True)
-class RemoveArguments:
+class RemoveArguments(Arguments):
     """Of `remove`."""
 
     names: Names
@@ -57,8 +54,7 @@ class RemoveArguments:
     dry_run: DryRun = False
 
 
-@dataclass(frozen=True)
-class PruneArguments:
+class PruneArguments(Arguments):
     """Of `prune`."""
 
     keep: Keep = None
@@ -66,16 +62,14 @@ class PruneArguments:
     dry_run: DryRun = False
 
 
-@dataclass(frozen=True)
-class ExportArguments:
+class ExportArguments(Arguments):
     """Of `export`."""
 
     name: Name
     target: Target
 
 
-@dataclass(frozen=True)
-class ImportArguments:
+class ImportArguments(Arguments):
     """Of `import`."""
 
     sources: Sources

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from s80lab.commands.line import complete
-from s80lab.commands.line.declare import Section, argument, option
+from s80lab.commands.line.declare import Arguments, Section, argument, option
 from s80lab.commands.line.options import AsJson, Html, MachineSettings
 
 SECTION = Section("Protocols and traces")
@@ -76,8 +75,7 @@ Name = Annotated[
 @SECTION.command(
     "lesson", "lesson:lesson_command", "s80lab lesson", "s80lab lesson false-sharing --protocol mesi --html page.html"
 )
-@dataclass(frozen=True)
-class LessonArguments:
+class LessonArguments(Arguments):
     """Step through a shipped teaching trace, with reasons.
 
     No guest is needed. `s80lab trace step FILE` does the same with a trace of your own.
@@ -105,8 +103,7 @@ SECTION.group("protocol", "Show, prove and create protocol tables.")
 
 
 @SECTION.command("protocol list", "protocol:list_protocols", "s80lab protocol list", "s80lab protocol list --json")
-@dataclass(frozen=True)
-class ListProtocolsArguments:
+class ListProtocolsArguments(Arguments):
     """List the protocol tables and their stored proofs."""
 
     as_json: AsJson = False
@@ -115,8 +112,7 @@ class ListProtocolsArguments:
 @SECTION.command(
     "protocol show", "protocol:show", "s80lab protocol show moesi", "s80lab protocol show moesi --svg moesi.svg"
 )
-@dataclass(frozen=True)
-class ShowArguments:
+class ShowArguments(Arguments):
     """Print a protocol table: a row per state, a column per event."""
 
     name: Name
@@ -130,8 +126,7 @@ class ShowArguments:
     "s80lab protocol check --all --caches 4",
     "s80lab protocol check mine.toml --trace broken.trace --html broken.html",
 )
-@dataclass(frozen=True)
-class CheckArguments:
+class CheckArguments(Arguments):
     """Prove that protocol tables satisfy all invariants.
 
     If a table violates an invariant, the command shows a shortest sequence of events that does so (exit code 1).
@@ -158,16 +153,14 @@ class CheckArguments:
 @SECTION.command(
     "protocol new", "new_file:new_protocol", "s80lab protocol new mine", "s80lab protocol new course/mine.toml"
 )
-@dataclass(frozen=True)
-class NewArguments:
+class NewArguments(Arguments):
     """Write a commented table of MSI, to start from."""
 
     name: Name
 
 
 @SECTION.command("protocol docs", "pages:protocol_docs", "s80lab protocol docs", "make pages", hidden=True)
-@dataclass(frozen=True)
-class DocsArguments:
+class DocsArguments(Arguments):
     """Regenerate the pages in build/protocols from the tables."""
 
 
@@ -180,8 +173,7 @@ SECTION.group("trace", "Step through traces of your own, and convert traces.")
     "s80lab trace step docs/traces/migratory.trace",
     "s80lab trace step docs/traces/migratory.trace --protocol mesi --html page.html",
 )
-@dataclass(frozen=True)
-class StepArguments:
+class StepArguments(Arguments):
     """Show what each cache did in each access of a trace.
 
     For each access, the command names the rule of the protocol that is the reason.
@@ -217,8 +209,7 @@ class StepArguments:
     "s80lab trace export docs/traces/migratory.trace --format din --out din",
     "s80lab trace export docs/traces/migratory.trace --format order --out m.order",
 )
-@dataclass(frozen=True)
-class ExportArguments:
+class ExportArguments(Arguments):
     """Write a capture or trace in another simulator's format.
 
     The accesses are in the order in which the model plays them.
@@ -254,8 +245,7 @@ class ExportArguments:
     "s80lab trace import din/cpu00.din din/cpu01.din --format din --out mine.s80c",
     "s80lab trace import docs/traces/migratory.trace --format text --out m.s80c",
 )
-@dataclass(frozen=True)
-class ImportArguments:
+class ImportArguments(Arguments):
     """Convert another simulator's trace to a full capture.
 
     Each access counts as one instruction.
@@ -283,8 +273,7 @@ class ImportArguments:
     "s80lab trace info docs/traces/migratory.trace",
     "s80lab trace info din/cpu00.din --line-bytes 64 --json",
 )
-@dataclass(frozen=True)
-class InfoArguments:
+class InfoArguments(Arguments):
     """Print the format and size of a capture or trace."""
 
     file: Annotated[Path, typer.Argument(metavar="TRACE", help="A capture or trace file in any supported format.")]
