@@ -27,8 +27,9 @@ from s80lab.commands.line.options import (
     Server,
     Settings,
     Shard,
+    TraceMachine,
 )
-from s80lab.commands.line.traces import Count, First, TraceMachine
+from s80lab.commands.line.traces import Count, First
 
 SECTION = Section("Compare")
 GEM5 = Section("Compare with gem5 (you build gem5)")

@@ -8,6 +8,7 @@ of the configuration files, which are imported only when such a key is completed
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import typer
@@ -20,34 +21,17 @@ SHARES = ("memory", *LABELS["state"], "e", "e-to-m", "upgrades-saved", "kernel")
 """Values of --of."""
 
 
-def experiments() -> list[str]:
-    """Names of experiments."""
-    return names(paths.EXPERIMENTS)
+def _names_in(folder: Path) -> Callable[[], list[str]]:
+    """A function that returns the names of the files in a folder of configuration files."""
+    return lambda: names(folder)
 
 
-def machines() -> list[str]:
-    """Names of machines."""
-    return names(paths.MACHINES)
-
-
-def protocols() -> list[str]:
-    """Names of coherence protocols."""
-    return names(paths.PROTOCOLS)
-
-
-def scales() -> list[str]:
-    """Names of scales."""
-    return names(paths.SCALES)
-
-
-def servers() -> list[str]:
-    """Names of servers."""
-    return names(paths.SERVERS)
-
-
-def workloads() -> list[str]:
-    """Names of load profiles."""
-    return names(paths.PROFILES)
+experiments = _names_in(paths.EXPERIMENTS)
+machines = _names_in(paths.MACHINES)
+protocols = _names_in(paths.PROTOCOLS)
+scales = _names_in(paths.SCALES)
+servers = _names_in(paths.SERVERS)
+workloads = _names_in(paths.PROFILES)
 
 
 def lessons() -> list[str]:

@@ -32,6 +32,7 @@ from s80lab.commands.line.options import (
     Server,
     Settings,
     Shard,
+    machine_settings_option,
 )
 
 SECTION = Section("Measure")
@@ -181,13 +182,7 @@ class MachineNewArguments(Arguments):
 
     name: NewName
     source: Annotated[str, _from("s80", "machine", complete.machines)] = "s80"
-    settings: list[str] | None = option(
-        None,
-        "Value of the new machine, e.g. l2.size=4MiB. May be repeated.",
-        "--set",
-        metavar="KEY=VALUE",
-        autocompletion=complete.machine_settings,
-    )
+    settings: Annotated[list[str] | None, machine_settings_option("Value of the new machine")] = None
 
 
 @SECTION.command(
@@ -210,13 +205,7 @@ class MachineShowArguments(Arguments):
             autocompletion=complete.machines,
         ),
     ]
-    settings: list[str] | None = option(
-        None,
-        "Value that replaces the file's, e.g. l2.size=4MiB. May be repeated.",
-        "--set",
-        metavar="KEY=VALUE",
-        autocompletion=complete.machine_settings,
-    )
+    settings: Annotated[list[str] | None, machine_settings_option("Value that replaces the file's")] = None
 
 
 SECTION.group("experiment", "Create experiment files.")

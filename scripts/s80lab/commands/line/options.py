@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -58,42 +58,44 @@ Boots = Annotated[
         "boots in the experiment's file.",
     ),
 ]
-Machine = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME|FILE",
-        help="Machine to model: a name in configs/machines, or a .toml file. Default: the experiment's machine.",
-        autocompletion=complete.machines,
-    ),
-]
-ReplayMachine = Annotated[
-    str | None,
-    typer.Option(
+
+
+def machine_option(default: str) -> Any:
+    """The option --machine. default: what is modelled without the option."""
+    return typer.Option(
         "--machine",
         metavar="NAME|FILE",
-        help="Machine to model: a name in configs/machines, or a .toml file. Default: the machine of the recording.",
+        help=f"Machine to model: a name in configs/machines, or a .toml file. Default: {default}.",
         autocompletion=complete.machines,
-    ),
-]
-Protocol = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME|FILE",
-        help="Coherence protocol to model: a name in configs/protocols, or a .toml file. Default: the experiment's, "
-        "else the machine's.",
-        autocompletion=complete.protocols,
-    ),
-]
-ReplayProtocol = Annotated[
-    str | None,
-    typer.Option(
+    )
+
+
+def protocol_option(default: str, use: str = "to model") -> Any:
+    """The option --protocol. default: what is modelled without the option."""
+    return typer.Option(
         "--protocol",
         metavar="NAME|FILE",
-        help="Coherence protocol to model: a name in configs/protocols, or a .toml file. Default: the protocol of the "
-        "recording; with --machine, that machine's.",
+        help=f"Coherence protocol {use}: a name in configs/protocols, or a .toml file. Default: {default}.",
         autocompletion=complete.protocols,
-    ),
-]
+    )
+
+
+def machine_settings_option(value: str) -> Any:
+    """The option --set for keys of a machine file. value: what the option gives."""
+    return typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help=f"{value}, e.g. l2.size=4MiB. May be repeated.",
+        autocompletion=complete.machine_settings,
+    )
+
+
+Machine = Annotated[str | None, machine_option("the experiment's machine")]
+ReplayMachine = Annotated[str | None, machine_option("the machine of the recording")]
+TraceMachine = Annotated[str | None, machine_option("the machine that the trace or capture names, else s80")]
+Protocol = Annotated[str | None, protocol_option("the experiment's, else the machine's")]
+ReplayProtocol = Annotated[str | None, protocol_option("the protocol of the recording; with --machine, that machine's")]
+TraceProtocol = Annotated[str | None, protocol_option("the protocol that the trace names, else the machine's")]
 Server = Annotated[
     str | None,
     typer.Option(
@@ -132,15 +134,7 @@ Settings = Annotated[
         autocompletion=complete.settings,
     ),
 ]
-MachineSettings = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="KEY=VALUE",
-        help="Override a value of the machine file, e.g. l2.size=4MiB. May be repeated.",
-        autocompletion=complete.machine_settings,
-    ),
-]
+MachineSettings = Annotated[list[str] | None, machine_settings_option("Override a value of the machine file")]
 Vary = Annotated[
     list[str] | None,
     typer.Option(

@@ -10,7 +10,7 @@ import typer
 
 from s80lab.commands.line import complete
 from s80lab.commands.line.declare import RARE, Arguments, Section, option
-from s80lab.commands.line.options import MachineSettings
+from s80lab.commands.line.options import MachineSettings, protocol_option
 
 SECTION = Section("Programs")
 
@@ -40,12 +40,7 @@ class Request(Arguments):
         metavar="NAME|FILE",
         autocompletion=complete.machines,
     )
-    protocol: str | None = option(
-        None,
-        "Coherence protocol to model: a name in configs/protocols, or a .toml file. Default: the machine's.",
-        metavar="NAME|FILE",
-        autocompletion=complete.protocols,
-    )
+    protocol: Annotated[str | None, protocol_option("the machine's")] = None
     settings: MachineSettings = None
     processors: int | None = option(None, "Number of processors. Default: the machine's.", min=1, metavar="N")
     memory: str = option("3GiB", "Memory of the guest, from 3GiB.", metavar="SIZE", rich_help_panel=RARE)

@@ -4,36 +4,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from s80lab.commands.line import complete
 from s80lab.commands.line.declare import Arguments, Section, argument, option
-from s80lab.commands.line.options import AsJson, Html, MachineSettings
+from s80lab.commands.line.options import (
+    AsJson,
+    Html,
+    MachineSettings,
+    TraceMachine,
+    TraceProtocol,
+    protocol_option,
+)
 
 SECTION = Section("Protocols and traces")
 
-TraceMachine = Annotated[
-    str | None,
-    typer.Option(
-        "--machine",
-        metavar="NAME|FILE",
-        help="Machine to model: a name in configs/machines, or a .toml file. Default: the machine that the trace or "
-        "capture names, else s80.",
-        autocompletion=complete.machines,
-    ),
-]
-TraceProtocol = Annotated[
-    str | None,
-    typer.Option(
-        "--protocol",
-        metavar="NAME|FILE",
-        help="Coherence protocol to model: a name in configs/protocols, or a .toml file. Default: the protocol that "
-        "the trace names, else the machine's.",
-        autocompletion=complete.protocols,
-    ),
-]
 First = Annotated[
     int,
     typer.Option(
@@ -42,24 +29,6 @@ First = Annotated[
 ]
 Count = Annotated[
     int | None, typer.Option(min=1, metavar="N", help="Number of accesses that are used. Default: all from --first on.")
-]
-ExportFormat = Annotated[
-    str,
-    typer.Option(
-        "--format",
-        metavar="FORMAT",
-        help="Format of the files to write: gem5, champsim, din, cs4223, text, order.",
-        autocompletion=lambda: list(FORMATS),
-    ),
-]
-ImportFormat = Annotated[
-    str,
-    typer.Option(
-        "--format",
-        metavar="FORMAT",
-        help="Format of the files to read: gem5, champsim, din, cs4223, text, order.",
-        autocompletion=lambda: list(FORMATS),
-    ),
 ]
 FORMATS = ("gem5", "champsim", "din", "cs4223", "text", "order")
 Name = Annotated[
@@ -70,6 +39,16 @@ Name = Annotated[
         autocompletion=complete.protocols,
     ),
 ]
+
+
+def _format_option(use: str) -> Any:
+    """The option --format. use: `read` or `write`."""
+    return typer.Option(
+        "--format",
+        metavar="FORMAT",
+        help=f"Format of the files to {use}: {', '.join(FORMATS)}.",
+        autocompletion=lambda: list(FORMATS),
+    )
 
 
 @SECTION.command(
@@ -87,13 +66,9 @@ class LessonArguments(Arguments):
         metavar="LESSON",
         autocompletion=complete.lessons,
     )
-    protocol: str | None = option(
-        None,
-        "Coherence protocol that plays the trace: a name in configs/protocols, or a .toml file. Default: "
-        "the protocol that the trace file names.",
-        metavar="NAME|FILE",
-        autocompletion=complete.protocols,
-    )
+    protocol: Annotated[
+        str | None, protocol_option("the protocol that the trace file names", "that plays the trace")
+    ] = None
     listed: bool = option(False, "List the names and titles of all lessons, and step through none.", "--list")
     html: Html = None
     as_json: AsJson = False
@@ -218,7 +193,7 @@ class ExportArguments(Arguments):
     file: Annotated[
         Path, typer.Argument(metavar="TRACE", help="A full capture, a text trace or a totally ordered trace.")
     ]
-    form: ExportFormat
+    form: Annotated[str, _format_option("write")]
     out: Annotated[
         Path,
         typer.Option(
@@ -260,7 +235,7 @@ class ImportArguments(Arguments):
             "1, ... in this order. Format order: one file. Format text: one file, or files that name no processor.",
         ),
     ]
-    form: ImportFormat
+    form: Annotated[str, _format_option("read")]
     out: Annotated[Path, typer.Option(metavar="FILE", help="Capture file to write; its name ends in .s80c.")]
     machine: TraceMachine = None
     protocol: TraceProtocol = None
