@@ -20,6 +20,7 @@ from tests.gem5.recorded import recording
 from tests.gem5.test_plan import plans
 from tests.lab import Lab
 
+from s80lab.analysis.groups import read_groups, read_run
 from s80lab.base.errors import UserError
 from s80lab.base.progress import Board
 from s80lab.experiment import checkpoint, resources
@@ -27,7 +28,8 @@ from s80lab.experiment.checkpoint import GEM5_RAM, GEM5_STATE, Checkpoint
 from s80lab.experiment.plan import Options
 from s80lab.gem5.plan import Gem5Plan
 from s80lab.gem5.stages import OUT, Gem5Pipeline, finish
-from s80lab.report.write import print_experiment, write_run_report
+from s80lab.report.terminal import print_groups
+from s80lab.report.write import write_run_report
 from s80lab.results.database import insert_run
 from s80lab.results.run_folder import RunFolder, renewed
 
@@ -63,13 +65,13 @@ def test_gem5_run_is_in_the_database_and_has_a_report(plan: Gem5Plan, tmp_path: 
     (state,) = json.loads(own.call("query", "--format", "json", "SELECT e_share, e_to_m_share FROM v_e_state_all"))
     assert 0.2 < state["e_share"] < 0.5 and 0.1 < state["e_to_m_share"] < 0.3
     said = StringIO()
-    print_experiment([folder], Console(file=said, width=400))
+    print_groups(read_groups([folder]), Console(file=said, width=400))
     for words in ("load or instruction fetch", "not reached", "State E stands for Ruby's state M"):
         assert words in said.getvalue()
     # Its lengths are not those of the experiment's file: it is not to be mixed with runs that have them.
     refusal = own.call("report", "imapb", "--engine", "gem5", "--machine", "s80-sixteenth", code=2)
     assert "(1 run with other designs, scales or lengths left out)" in refusal
-    page = write_run_report(folder).read_text()
+    page = write_run_report(read_run(RunFolder(folder))).read_text()
     assert "engine gem5, scale sixteenth" in page and "not reached" in page
 
 

@@ -12,7 +12,7 @@ import pytest
 from tests.miss_log import details, named, small_log
 
 from s80lab.analysis.comparison.contrast import Comparison
-from s80lab.analysis.groups import read_groups, read_runs
+from s80lab.analysis.groups import read_groups, read_run, read_runs
 from s80lab.analysis.misses.run import Analysis, keep
 from s80lab.analysis.misses.sharing import lines_of
 from s80lab.analysis.profile import Profile, Sample
@@ -25,7 +25,7 @@ from s80lab.report.misses import page as misses
 from s80lab.report.reproduce import show_figure, write_page
 from s80lab.report.sweep import write_sweep
 from s80lab.report.write import write_experiment_report, write_run_report
-from s80lab.results.run_folder import MEMORY_MAP, MISS_LOG
+from s80lab.results.run_folder import MEMORY_MAP, MISS_LOG, RunFolder
 from s80lab.trace import source
 from s80lab.trace import step as trace_step
 from s80lab.trace.source import Wanted
@@ -36,7 +36,7 @@ page."""
 
 
 def run_report(runs: Path, _: Path) -> str:
-    return write_run_report(runs / "imape-1").read_text(encoding="utf-8")
+    return write_run_report(read_run(RunFolder(runs / "imape-1"))).read_text(encoding="utf-8")
 
 
 def experiment_report(runs: Path, out: Path) -> str:

@@ -16,7 +16,7 @@ from rich.console import Console
 from tests.lab import Lab
 
 from s80lab.analysis.claims.judge import Answer, Finding, answers, findings
-from s80lab.analysis.groups import read_groups
+from s80lab.analysis.groups import read_groups, read_run
 from s80lab.commands.claims import PAGE, reference_groups
 from s80lab.report.claims import TITLE, claims_page, claims_table, detail
 from s80lab.report.page import prose
@@ -205,7 +205,7 @@ def test_terminal_and_json_show_equal_claims(folders: list[Path]) -> None:
 
 
 def test_run_report_has_all_claims_with_reasons(run_dir: Path) -> None:
-    page = write_run_report(run_dir).read_text()
+    page = write_run_report(read_run(RunFolder(run_dir))).read_text()
     section = page.split(f'<h2 id="claims">{TITLE}</h2>')[1].split("<h2")[0]
     assert re.findall(r'<th scope="row">(C\d\d)', section) == IDS
     for claim in ("C04", "C27", "C29"):

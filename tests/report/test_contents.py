@@ -18,15 +18,16 @@ from urllib.parse import unquote
 import pytest
 from rich.console import Console
 
-from s80lab.analysis.groups import Group, read_groups
+from s80lab.analysis.groups import Group, read_groups, read_run
 from s80lab.analysis.sections import SECTIONS
 from s80lab.base.errors import UserError
 from s80lab.report.contents import contents, terminal_tables
 from s80lab.report.figures.registry import PICTURES
 from s80lab.report.summary import LINES, MOST_GROUPS, ROWS, summary_lines, summary_table
 from s80lab.report.tables import Cell, Row, Table
-from s80lab.report.terminal import column_parts, first_rows, print_section, print_summary, print_table
-from s80lab.report.write import print_experiment, write_experiment_report, write_run_report
+from s80lab.report.terminal import column_parts, first_rows, print_groups, print_section, print_summary, print_table
+from s80lab.report.write import write_experiment_report, write_run_report
+from s80lab.results.run_folder import RunFolder
 
 LOST_ONCE = ("levels", "classes", "entries", "probes", "requests", "mail", "streams", "kernel")
 """Sections that the page did not show while it selected tables by their titles."""
@@ -62,8 +63,8 @@ def test_terminal_tables_are_on_the_page(runs: Path, tmp_path: Path, mixes: str)
 
 def test_terminal_words_are_on_the_page(run_dir: Path) -> None:
     printed = io.StringIO()
-    print_experiment([run_dir], Console(file=printed, width=1000))
-    text = page_text(write_run_report(run_dir))
+    print_groups(read_groups([run_dir]), Console(file=printed, width=1000))
+    text = page_text(write_run_report(read_run(RunFolder(run_dir))))
     missing = [word for word in printed.getvalue().replace("`", " ").split() if word not in text]
     assert not missing
 
@@ -71,7 +72,7 @@ def test_terminal_words_are_on_the_page(run_dir: Path) -> None:
 @pytest.mark.parametrize("name", ["imapb-1", "imape-1"])
 def test_summary_words_are_on_the_page(runs: Path, name: str) -> None:
     groups = read_groups([runs / name])
-    text = page_text(write_run_report(runs / name))
+    text = page_text(write_run_report(read_run(RunFolder(runs / name))))
     lines = [line for line, _ in summary_lines(groups)] + [summary_table(groups).note]
     assert not [word for line in lines for word in line.removesuffix(" ...").split() if word not in text]
 
@@ -83,7 +84,7 @@ def test_figure_without_place_is_last_section(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_link_of_a_table_holds_its_numbers_as_csv(run_dir: Path) -> None:
-    page = write_run_report(run_dir).read_text(encoding="utf-8")
+    page = write_run_report(read_run(RunFolder(run_dir))).read_text(encoding="utf-8")
     (table,) = next(section for section in contents() if section.key == "fills").tables_of(read_groups([run_dir]))
     (link,) = re.findall(
         r'download="fills-of-the-l2-caches[^"]*\.csv" href="data:text/csv;charset=utf-8,([^"]*)"', page

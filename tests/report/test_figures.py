@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 import pytest
 from tests.report.audit import contrast
 
-from s80lab.analysis.groups import read_groups
+from s80lab.analysis.groups import read_groups, read_run
 from s80lab.analysis.interval import Estimate
 from s80lab.config.grid import Axis, Grid
 from s80lab.report.figures.all import draw_all
@@ -173,7 +173,7 @@ def test_report_shows_heat_map_of_a_run_with_a_log_of_misses(runs: Path) -> None
     run = runs / "imape-1"
     assert supply_pictures(read_groups([run])) == []
     (run / "misses.json").write_text(json.dumps([asdict(supply())]))
-    page = write_run_report(run).read_text(encoding="utf-8")
+    page = write_run_report(read_run(RunFolder(run))).read_text(encoding="utf-8")
     assert page.index('<h2 id="misses">') < page.index("Heat map of core-to-core supply. imape")
 
 

@@ -12,7 +12,8 @@ from rich.console import Console
 
 from s80lab.analysis.groups import read_groups
 from s80lab.report.guest import guest_notes, guests_of_page, packages_hash
-from s80lab.report.write import print_experiment, write_experiment_report
+from s80lab.report.terminal import print_groups
+from s80lab.report.write import write_experiment_report
 
 PACKAGES = {
     "dovecot-core": "1:2.3.19.1",
@@ -46,7 +47,7 @@ def test_single_guest_is_one_sentence_on_page_and_terminal(folders: list[Path], 
     )
     assert line in write_experiment_report("both", folders, tmp_path / "report").read_text(encoding="utf-8")
     text = io.StringIO()
-    print_experiment(folders, Console(file=text, width=400))
+    print_groups(read_groups(folders), Console(file=text, width=400))
     assert line in text.getvalue()
 
 

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from s80lab.analysis.groups import read_groups
+from s80lab.analysis.groups import read_groups, read_run
 from s80lab.base import paths
 from s80lab.base.suggest import names
 from s80lab.config.machine import load_machine
@@ -21,6 +21,7 @@ from s80lab.report.figures.machine import machine_drawing, machine_pictures
 from s80lab.report.machine import cores_tables, machine_table
 from s80lab.report.write import report_name, write_experiment_report, write_run_report
 from s80lab.results.metrics.derive import render
+from s80lab.results.run_folder import RunFolder
 
 CHANGED = load_machine("s80", {"l2.size": "2MiB"}).design() | {"protocol": "mesi"}
 
@@ -205,7 +206,7 @@ def test_text_of_diagram_fits_a_phone_and_does_not_overlap(machine: str) -> None
 def test_page_shows_a_diagram_per_group_with_its_text_as_alternative(runs: Path) -> None:
     (group,) = read_groups([runs / "imape-1"])
     (picture,) = machine_pictures([group])
-    page = write_run_report(runs / "imape-1").read_text(encoding="utf-8")
+    page = write_run_report(read_run(RunFolder(runs / "imape-1"))).read_text(encoding="utf-8")
     assert picture.title.startswith("Machine: imape")
     assert f'aria-label="{picture.title}"' in page
     assert page.index("Headline</h2>") < page.index(picture.title) < page.index('<h2 id="sources">')

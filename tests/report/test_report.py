@@ -16,7 +16,7 @@ import pytest
 from rich.console import Console
 from tests.simulation import write_run
 
-from s80lab.analysis.groups import read_groups
+from s80lab.analysis.groups import read_groups, read_run
 from s80lab.analysis.interval import Estimate, estimate
 from s80lab.analysis.sections import ENTRIES, SECTIONS
 from s80lab.analysis.transactions import standard_error, types
@@ -26,8 +26,9 @@ from s80lab.base.student import student_t
 from s80lab.report.figures.registry import PICTURES
 from s80lab.report.headline import beside_table, headline_table
 from s80lab.report.tables import has_value, metrics_table
+from s80lab.report.terminal import print_groups
 from s80lab.report.validity import invalid_table, verdicts, verdicts_with_reasons
-from s80lab.report.write import print_beside, print_experiment, write_experiment_report, write_pages, write_run_report
+from s80lab.report.write import print_beside, write_experiment_report, write_pages, write_run_report
 from s80lab.results.metrics.derive import find_metric, write_stats
 from s80lab.results.metrics.standing import HEADLINE
 from s80lab.results.run_folder import RunFolder
@@ -59,7 +60,7 @@ def folders(runs: Path) -> list[Path]:
 
 def printed(folders: list[Path]) -> str:
     text = io.StringIO()
-    print_experiment(folders, Console(file=text, width=180))
+    print_groups(read_groups(folders), Console(file=text, width=180))
     return text.getvalue()
 
 
@@ -177,7 +178,7 @@ def test_transaction_type_not_executed_although_expected_is_named(folders: list[
 
 
 def test_run_page_is_self_contained_and_has_no_date(run_dir: Path) -> None:
-    page = write_run_report(run_dir).read_text()
+    page = write_run_report(read_run(RunFolder(run_dir))).read_text()
     assert not re.search(r"(src|href)=[\"']?(https?:|/|file:)", page)
     assert not re.search(r"\b20\d\d-\d\d-\d\d\b", page)
     assert str(run_dir) not in page
@@ -189,7 +190,7 @@ def test_shipped_figures_still_exist() -> None:
 
 
 def test_figures_are_files_of_their_own(run_dir: Path) -> None:
-    write_run_report(run_dir)
+    write_run_report(read_run(RunFolder(run_dir)))
     assert sorted(path.stem for path in (run_dir / "figures").iterdir()) == sorted([*FIGURES, "machine"])
     for path in (run_dir / "figures").iterdir():
         text = path.read_text()
@@ -199,7 +200,7 @@ def test_figures_are_files_of_their_own(run_dir: Path) -> None:
 
 
 def test_page_of_warm_run_never_says_not_warm(folders: list[Path]) -> None:
-    page = write_run_report(folders[-1]).read_text()
+    page = write_run_report(read_run(RunFolder(folders[-1]))).read_text()
     shown = page.split("</style>", 1)[1].split('<h2 id="inputs">')[0]
     assert "not steady" not in shown and "unsettled" not in shown and 'class="verdict"' not in shown
 
@@ -217,7 +218,7 @@ def test_run_with_short_warm_up_is_reported_as_invalid(tmp_path: Path) -> None:
     run = write_run(tmp_path / "short", warm=False)
     write_stats(RunFolder(run))
     assert "too few sampling intervals" in printed([run])
-    page = write_run_report(run).read_text()
+    page = write_run_report(read_run(RunFolder(run))).read_text()
     assert "<strong>imapb · tiny: invalid.</strong> 1 of 1 run." in page
     assert ">steady state: too few sampling intervals to judge the drift<" in page
     assert page.count('class="unsettled"') > 50
@@ -225,10 +226,10 @@ def test_run_with_short_warm_up_is_reported_as_invalid(tmp_path: Path) -> None:
 
 def test_report_without_runs_or_of_incomplete_run_is_refused(run_dir: Path) -> None:
     with pytest.raises(UserError, match="there are no runs for the report; run an experiment first"):
-        print_experiment([], Console())
+        print_groups(read_groups([]), Console())
     (run_dir / "manifest.json").unlink()
     with pytest.raises(UserError, match=r"manifest\.json: cannot be read"):
-        write_run_report(run_dir)
+        write_run_report(read_run(RunFolder(run_dir)))
 
 
 def test_verdict_is_printed_once_before_any_number(folders: list[Path]) -> None:
@@ -239,7 +240,7 @@ def test_verdict_is_printed_once_before_any_number(folders: list[Path]) -> None:
 
 
 def test_headline_precedes_the_transaction_mix(folders: list[Path]) -> None:
-    page = write_run_report(folders[-1]).read_text().split("</style>", 1)[1]
+    page = write_run_report(read_run(RunFolder(folders[-1]))).read_text().split("</style>", 1)[1]
     for shown, last in ((printed(folders), "Transactions, imapb"), (page, '<h2 id="transactions">')):
         places = [shown.index(title) for title in ("Headline", "Sources of the L2 misses", last)]
         assert places == sorted(places)

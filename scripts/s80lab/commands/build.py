@@ -9,7 +9,8 @@ from s80lab.base.strict import parse_settings, short_path
 from s80lab.base.terminal import counted
 from s80lab.commands.changes import Changes
 from s80lab.commands.line.images import CheckpointBuildArguments, ImageBuildArguments, ImageSymbolsArguments
-from s80lab.commands.pipeline import make_plans, parse_seeds, run_gem5, run_pipeline
+from s80lab.commands.numbers import parse_seeds
+from s80lab.commands.pipeline import make_plans, run_gem5, run_pipeline
 from s80lab.commands.program_plans import refuse, saved_files
 from s80lab.commands.programs import build_guests
 from s80lab.config.experiment import DEFAULT_IMAGE

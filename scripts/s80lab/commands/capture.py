@@ -27,7 +27,8 @@ from s80lab.capture.store import STORE, SUFFIX, Form, Manifest, Totals
 from s80lab.commands.changes import Changes
 from s80lab.commands.exec import HandedOver
 from s80lab.commands.line.explore import CaptureArguments
-from s80lab.commands.pipeline import make_plans, on_board, one_seed, run_pipeline
+from s80lab.commands.numbers import one_seed
+from s80lab.commands.pipeline import make_plans, on_board, run_pipeline
 from s80lab.commands.program_plans import ProgramPlan, images, plans_of, refuse, saved_files
 from s80lab.commands.programs import former_runs, record
 from s80lab.exec.folder import ExecRun

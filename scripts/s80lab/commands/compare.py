@@ -23,8 +23,9 @@ from s80lab.capture.explore.run import explore
 from s80lab.capture.store import Capture
 from s80lab.commands.changes import Changes
 from s80lab.commands.line.compare import CompareArguments
+from s80lab.commands.numbers import parse_boots, parse_seeds
 from s80lab.commands.output import print_json, sayer, wide_console
-from s80lab.commands.pipeline import make_plans, on_board, parse_boots, parse_seeds, run_pipeline
+from s80lab.commands.pipeline import make_plans, on_board, run_pipeline
 from s80lab.commands.program_plans import refuse, saved_files
 from s80lab.commands.programs import compare_files
 from s80lab.commands.replay import open_captures

@@ -13,8 +13,9 @@ from s80lab.base.terminal import say
 from s80lab.commands import sweep
 from s80lab.commands.changes import Changes
 from s80lab.commands.line.measure import EstimateArguments
+from s80lab.commands.numbers import parse_boots, parse_seeds
 from s80lab.commands.output import print_json
-from s80lab.commands.pipeline import ESTIMATE_INDENT, make_plans, parse_boots, parse_seeds
+from s80lab.commands.pipeline import ESTIMATE_INDENT, make_plans
 from s80lab.commands.program_plans import plans_of, refuse, saved_files
 from s80lab.commands.programs import estimate_files
 from s80lab.config.grid import Grid

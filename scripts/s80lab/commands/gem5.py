@@ -27,8 +27,9 @@ from s80lab.capture.live import Recipe, make
 from s80lab.capture.replay import replay
 from s80lab.capture.store import Capture, open_capture
 from s80lab.commands.line.compare import Gem5CheckArguments, Gem5CompareArguments
+from s80lab.commands.numbers import parse_seeds
 from s80lab.commands.output import print_json, sayer, wide_console
-from s80lab.commands.pipeline import make_plans, on_board, parse_seeds, run_pipeline
+from s80lab.commands.pipeline import make_plans, on_board, run_pipeline
 from s80lab.config.experiment import load_experiment
 from s80lab.experiment import checkpoint
 from s80lab.experiment.plan import Options, Plan

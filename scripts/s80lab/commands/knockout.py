@@ -20,8 +20,9 @@ from s80lab.base.errors import UserError
 from s80lab.base.strict import Strict, load, validate
 from s80lab.base.terminal import say
 from s80lab.commands.line.compare import KnockoutArguments
+from s80lab.commands.numbers import parse_boots, parse_seeds
 from s80lab.commands.output import print_json, sayer, wide_console
-from s80lab.commands.pipeline import make_plans, parse_boots, parse_seeds, run_pipeline
+from s80lab.commands.pipeline import make_plans, run_pipeline
 from s80lab.config.experiment import Phases, load_experiment
 from s80lab.config.grid import ablation
 from s80lab.config.machine import Machine, load_machine

@@ -17,7 +17,6 @@ from s80lab.base import host
 from s80lab.base.errors import UserError
 from s80lab.base.progress import Board
 from s80lab.base.terminal import say
-from s80lab.commands.numbers import one_seed, parse_boots, parse_seeds
 from s80lab.config.experiment import DEFAULT_IMAGE
 from s80lab.config.grid import Grid
 from s80lab.config.server import load_server
@@ -54,18 +53,6 @@ def on_board(work: Callable[[Board], Awaitable[T]]) -> T:
     finally:
         signal.signal(signal.SIGTERM, before)
 
-
-__all__ = [
-    "build_images",
-    "make_plans",
-    "on_board",
-    "one_seed",
-    "parse_boots",
-    "parse_seeds",
-    "run_gem5",
-    "run_pipeline",
-    "tell_estimate",
-]
 
 ESTIMATE_INDENT = 16
 """Indent of the lines of an estimate."""

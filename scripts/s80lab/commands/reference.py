@@ -18,8 +18,8 @@ from s80lab.base.terminal import plain
 from s80lab.commands import claims
 from s80lab.commands.line.maintain import ReferenceKeepArguments, ReferenceShowArguments
 from s80lab.commands.measured import latest_runs
+from s80lab.commands.numbers import parse_seeds
 from s80lab.commands.pages import PAPER, write_pages
-from s80lab.commands.pipeline import parse_seeds
 from s80lab.results.reference import SUFFIX, find_pack, result_names, unpack, write_pack
 from s80lab.results.run_folder import MANIFEST, STATS, TRANSACTIONS, RunFolder
 

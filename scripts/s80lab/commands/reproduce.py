@@ -13,8 +13,9 @@ from s80lab.base.errors import UserError
 from s80lab.base.terminal import plain, plain_text, say, terminal_width, wrapped
 from s80lab.commands.line.compare import ReproduceArguments
 from s80lab.commands.measured import MissingRuns, latest_runs, measured_runs
+from s80lab.commands.numbers import parse_seeds
 from s80lab.commands.output import print_json, wide_console
-from s80lab.commands.pipeline import make_plans, parse_seeds, run_pipeline
+from s80lab.commands.pipeline import make_plans, run_pipeline
 from s80lab.commands.reference import keep_page
 from s80lab.config.experiment import load_experiment
 from s80lab.config.reproduce import FigureOf, load_figures

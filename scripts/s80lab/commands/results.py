@@ -18,8 +18,8 @@ from s80lab.base.terminal import counted, say
 from s80lab.commands.changes import Changes
 from s80lab.commands.line.measure import QueryArguments, ReportArguments
 from s80lab.commands.measured import latest_runs
+from s80lab.commands.numbers import parse_seeds
 from s80lab.commands.output import print_json
-from s80lab.commands.pipeline import parse_seeds
 from s80lab.commands.program_plans import refuse, saved_files
 from s80lab.commands.programs import report_files
 from s80lab.commands.run_tables import check_tables, show_runs

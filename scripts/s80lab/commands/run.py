@@ -13,8 +13,9 @@ from s80lab.base.shard import by_hash
 from s80lab.base.strict import parse_settings
 from s80lab.commands.changes import Changes
 from s80lab.commands.line.measure import RunArguments
+from s80lab.commands.numbers import parse_boots, parse_seeds
 from s80lab.commands.output import sayer
-from s80lab.commands.pipeline import make_plans, parse_boots, parse_seeds, run_gem5, run_pipeline, tell_estimate
+from s80lab.commands.pipeline import make_plans, run_gem5, run_pipeline, tell_estimate
 from s80lab.commands.program_plans import refuse, saved_files
 from s80lab.commands.programs import run_files
 from s80lab.commands.run_tables import check_tables, end_invalid, show_runs

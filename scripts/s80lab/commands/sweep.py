@@ -14,7 +14,8 @@ from s80lab.capture.explore.grid import CORES
 from s80lab.commands.changes import Changes
 from s80lab.commands.compare import show
 from s80lab.commands.line.compare import SweepArguments
-from s80lab.commands.pipeline import make_plans, parse_boots, parse_seeds, run_pipeline, tell_estimate
+from s80lab.commands.numbers import parse_boots, parse_seeds
+from s80lab.commands.pipeline import make_plans, run_pipeline, tell_estimate
 from s80lab.commands.program_plans import refuse, saved_files
 from s80lab.commands.programs import run_files
 from s80lab.commands.run import run_shard

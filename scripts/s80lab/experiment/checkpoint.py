@@ -26,25 +26,6 @@ from s80lab.base.strict import Strict
 from s80lab.guest.command import RAM_FILE
 from s80lab.results.run_folder import SNAPSHOTS
 
-__all__ = [
-    "BootRecord",
-    "Checkpoint",
-    "Inputs",
-    "Keys",
-    "Manifest",
-    "Wanted",
-    "add",
-    "all_checkpoints",
-    "build",
-    "check",
-    "drop",
-    "exists",
-    "find",
-    "known",
-    "local",
-    "removed",
-]
-
 GUEST_STATE = "guest.state"
 MODEL_STATE = "model.state"
 GEM5_STATE = "m5.cpt"

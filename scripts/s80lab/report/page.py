@@ -6,13 +6,13 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
 from s80lab.analysis.groups import Group
@@ -80,15 +80,7 @@ def render(
     origins: Sequence[Table],
 ) -> str:
     """A page from these parts. verdicts: invalid runs with reasons; origins: tables of hashes and versions."""
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        keep_trailing_newline=True,
-    )
-    environment.filters["prose"] = prose
-    environment.filters["csv_link"] = csv_link
-    return environment.get_template("report.html.j2").render(
+    return template("report.html.j2", csv_link=csv_link).render(
         title=title,
         lead=lead,
         style=(TEMPLATES / "style.css").read_text(encoding="utf-8"),
@@ -98,6 +90,21 @@ def render(
         origins=origins,
         metrics=list(REGISTRY.values()),
     )
+
+
+def template(name: str, compact: bool = False, **filters: Callable[..., object]) -> Template:
+    """A template of HTML. compact: lines with statements alone and the last line feed leave no trace. filters: besides
+    `prose`."""
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        keep_trailing_newline=not compact,
+        trim_blocks=compact,
+        lstrip_blocks=compact,
+    )
+    environment.filters.update(filters, prose=prose)
+    return environment.get_template(name)
 
 
 def csv_link(table: Table) -> Markup:

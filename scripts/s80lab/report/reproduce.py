@@ -227,7 +227,7 @@ def coherence_groups(run_dirs: Sequence[Path]) -> list[Group]:
         raise UserError(
             "the experiments behind this figure have no runs; make runs with `s80lab reproduce` or `s80lab run`"
         )
-    groups = [replace(group, label=_label(group)) for group in read_groups(run_dirs)]
+    groups = [replace(group, label=_load(group)) for group in read_groups(run_dirs)]
     return sorted(groups, key=lambda group: group.mean(MEMORY), reverse=True)
 
 
@@ -256,11 +256,6 @@ def coherence_table(groups: Sequence[Group]) -> Table:
         "per E fill, and SPECweb_SSL the highest (61%). The paper states neither number for SPECjbb2000."
     )
     return table
-
-
-def _label(group: Group) -> str:
-    manifest = group.runs[0].manifest
-    return f"{manifest['workload']} on {manifest['server']}"
 
 
 def _point(group: Group) -> str:

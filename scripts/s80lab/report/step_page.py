@@ -5,9 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-from s80lab.report.page import TEMPLATES
+from s80lab.report.page import template
 from s80lab.trace.step import Lesson, Step
 
 MOST_LINES = 40
@@ -16,14 +14,7 @@ MOST_LINES = 40
 
 def page(lesson: Lesson) -> str:
     """The page as HTML text."""
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        undefined=StrictUndefined,
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("step.html.j2").render(lesson=lesson, rows=_rows(lesson), few=_is_long(lesson))
+    return template("step.html.j2", compact=True).render(lesson=lesson, rows=_rows(lesson), few=_is_long(lesson))
 
 
 def _is_long(lesson: Lesson) -> bool:

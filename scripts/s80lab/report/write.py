@@ -23,32 +23,15 @@ from s80lab.report.figures.miss_ratio import miss_ratio_pictures
 from s80lab.report.figures.supply import supply_pictures
 from s80lab.report.headline import beside_table
 from s80lab.report.page import page, write_files
-from s80lab.report.terminal import print_groups, print_table
+from s80lab.report.terminal import print_table
 from s80lab.report.validity import verdicts
 from s80lab.results.run_folder import PROFILE_PAGE, REPORT, RunFolder
-
-__all__ = [
-    "print_beside",
-    "print_experiment",
-    "report_name",
-    "two_estimates",
-    "write_experiment_report",
-    "write_groups",
-    "write_pages",
-    "write_run_report",
-]
-
 
 _LONGEST_NAME = 150
 
 
-def write_run_report(run_dir: Path) -> Path:
-    """Writes report.html and figures/*.svg into a complete run's folder; returns the path of report.html. UserError if
-    the run is incomplete."""
-    return _write_report(read_run(RunFolder(run_dir)))
-
-
-def _write_report(run: Run) -> Path:
+def write_run_report(run: Run) -> Path:
+    """Writes report.html and figures/*.svg into the folder of a complete run; returns the path of report.html."""
     return write_groups(f"{run.manifest['experiment']}, seed {run.seed}", group_runs([run]), run.folder)
 
 
@@ -67,7 +50,7 @@ def write_pages(run: RunFolder) -> Run:
         write_profile(run.path)
     content = read_run(run)
     if not (run / REPORT).is_file():
-        _write_report(content)
+        write_run_report(content)
     return content
 
 
@@ -87,11 +70,6 @@ def write_experiment_report(experiment: str, run_dirs: Sequence[Path], out_dir: 
     """Writes one report over the seeds (and mixes) of several runs; returns out_dir/report.html. `experiment` is the
     page's title."""
     return write_groups(experiment, read_groups(run_dirs), out_dir)
-
-
-def print_experiment(run_dirs: Sequence[Path], console: Console) -> None:
-    """Prints all tables of the runs on the terminal."""
-    print_groups(read_groups(run_dirs), console)
 
 
 def print_beside(first: Sequence[Path], second: Sequence[Path], console: Console) -> None:

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from s80lab.analysis.misses.store import COUNTS, Access, Line, MissStore, number_of, requests
@@ -21,7 +20,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.format import ABSENT
 from s80lab.base.suggest import hint
 from s80lab.base.vocabulary import LABELS
-from s80lab.report.page import TEMPLATES, prose
+from s80lab.report.page import TEMPLATES, template
 from s80lab.report.tables import Cell, Row, Table
 
 TOP = 20
@@ -200,12 +199,7 @@ def lines_html(
 ) -> Markup:
     """The table of these lines. processes: by their requests, most first. columns: headings of the numbers. meaning: of
     the numbers; note: a text behind the table."""
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True
-    )
-    environment.filters["number"] = number_of
-    environment.filters["prose"] = prose
-    text = environment.get_template("lines.html.j2").render(
+    text = template("lines.html.j2", number=number_of).render(
         lines=[(line, most_accesses(line)) for line in lines],
         columns=columns,
         meaning=meaning,
