@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import cast
 
-from s80lab.protocol.laws import MEANING, Fault, Snapshot, cell_fault, state_faults
+from s80lab.protocol.laws import MEANING, Fault, Snapshot, cell_fault, home_text, state_faults
 from s80lab.protocol.murphi import VALUES
 from s80lab.protocol.murphi_check import Exploration, Step
 from s80lab.protocol.table import Access, Protocol
@@ -80,10 +80,7 @@ def _line(core: int | None, action: str | None, event: str, protocol: Protocol, 
         state if state == protocol.invalid else f"{state} {value}"
         for state, value in zip(shot.states, shot.values, strict=True)
     ]
-    home = None
-    if protocol.home is not None and shot.home is not None:
-        state, value = shot.home
-        home = f"{state} {value}" if protocol.home.states[state].data else state
+    home = None if shot.home is None else home_text(protocol, shot)
     return Line(core, action, event, caches, str(shot.memory), str(shot.last_write), home)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -102,12 +102,17 @@ def home_diagram(protocol: Protocol) -> str:
 
 def _home_legend() -> str:
     names = {"clean": "clean data", "dirty": "dirty data", "none": "no data"}
-    boxes = "".join(f'<td bgcolor="{HOME_COLOURS[one][0]}"> {name} </td>' for one, name in names.items())
-    rows = (
+    return _legend_of(
+        {name: HOME_COLOURS[one][0] for one, name in names.items()},
         "solid: a request of a core; one, any: the private copies that may exist",
         '<font color="#6a4c93">dashed: a private copy, a way or an entry goes</font>',
-        f'<table border="0" cellspacing="4"><tr>{boxes}</tr></table>',
     )
+
+
+def _legend_of(colours: Mapping[str, str], *sentences: str) -> str:
+    """A legend: the sentences, and below them a coloured box with each name."""
+    boxes = "".join(f'<td bgcolor="{colour}"> {name} </td>' for name, colour in colours.items())
+    rows = (*sentences, f'<table border="0" cellspacing="4"><tr>{boxes}</tr></table>')
     return '<table border="0">' + "".join(f"<tr><td>{row}</td></tr>" for row in rows) + "</table>"
 
 
@@ -189,15 +194,9 @@ def _remote(protocol: Protocol) -> Iterator[Move]:
 def _legend(protocol: Protocol) -> str:
     names = texts("state")
     used = {state.counts_as for state in protocol.states.values()}
-    boxes = "".join(
-        f'<td bgcolor="{COLOURS[one][0]}"> {names[one] if one else "invalid"} </td>'
-        for one in (*names, None)
-        if one in used
-    )
-    rows = (
+    return _legend_of(
+        {names[one] if one else "invalid": COLOURS[one][0] for one in (*names, None) if one in used},
         "solid: event of the own core / bus request",
         '<font color="#6a4c93">dashed: snooped request of another core / reaction</font>',
         "double circle: writable, the L1 absorbs stores; hits without a state change or request are not drawn",
-        f'<table border="0" cellspacing="4"><tr>{boxes}</tr></table>',
     )
-    return '<table border="0">' + "".join(f"<tr><td>{row}</td></tr>" for row in rows) + "</table>"

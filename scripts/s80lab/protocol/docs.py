@@ -91,9 +91,7 @@ def _kind(home: HomeRows) -> str:
 
 
 def _home(protocol: Protocol, home: HomeRows) -> list[str]:
-    rows = [
-        [f"**{name}**", info.description, *home_facts(home, name).split(" | ")] for name, info in home.states.items()
-    ]
+    rows = [[f"**{name}**", info.description, *home_facts(home, name)] for name, info in home.states.items()]
     content = home_table(home)
     events = [
         [f"**{column}**", *(cells[number] for _, cells in content.rows)]

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from s80lab.protocol.table import ACCESSES, BUS, GIVERS, Access, AccessCell, HomeRows, Protocol
+from s80lab.protocol.table import ACCESSES, BUS, GIVERS, Access, AccessCell, Cell, HomeRows, Protocol
 
 ONE_WRITER = "single writer or multiple readers (SWMR)"
 ONE_OWNER = "at most one owner"
@@ -86,14 +86,15 @@ def state_faults(protocol: Protocol, shot: Snapshot) -> Iterator[Fault]:
     kept = protocol.home is not None and shot.home is not None and protocol.home.states[shot.home[0]].dirty
     kept = kept and shot.home is not None and shot.home[1] == last
     if shot.memory != last and not kept and not any(shot.values[core] == last for core, _ in owners):
-        home = "" if shot.home is None else f", the home ({_home_text(protocol, shot)}) has no dirty block with {last}"
+        home = "" if shot.home is None else f", the home ({home_text(protocol, shot)}) has no dirty block with {last}"
         sentence = f"the last value stored is {last}, but memory holds {shot.memory}{home} and no owner holds {last}"
         yield Fault(NOT_LOST, sentence)
     if protocol.home is not None and shot.home is not None:
         yield from _home_faults(protocol, protocol.home, shot, *shot.home)
 
 
-def _home_text(protocol: Protocol, shot: Snapshot) -> str:
+def home_text(protocol: Protocol, shot: Snapshot) -> str:
+    """State and value of the block at the home, for a table with [home]; without the value if the state has no data."""
     assert protocol.home is not None and shot.home is not None
     state, value = shot.home
     return f"{state} {value}" if protocol.home.states[state].data else state
@@ -143,7 +144,7 @@ def cell_faults(protocol: Protocol) -> dict[str, Fault]:
     A place is a cell (`own.load.S`: every event there violates the invariant), a cell's next state (`own.store.I.next`,
     `.alone`, `.shared`, `remote.rfo.M.gives`), or the data that a store modifies (`.filled`).
     """
-    faults = [_filled(protocol), _impossible(protocol), _absorbed(protocol), _stores(protocol), _home(protocol)]
+    faults = [_filled(protocol), _impossible(protocol.rows()), _absorbed(protocol), _stores(protocol), _home(protocol)]
     return dict(fault for kind in faults for fault in kind)
 
 
@@ -153,8 +154,8 @@ def _filled(protocol: Protocol) -> Iterator[tuple[str, Fault]]:
         yield f"own.store.{state}.filled", Fault(LAST_WRITE, stale)
 
 
-def _impossible(protocol: Protocol) -> Iterator[tuple[str, Fault]]:
-    for row, cells in protocol.rows():
+def _impossible(rows: Iterable[tuple[str, Mapping[str, Cell]]]) -> Iterator[tuple[str, Fault]]:
+    for row, cells in rows:
         for state, cell in cells.items():
             if cell.impossible:
                 yield f"{row}.{state}", Fault(POSSIBLE, f"the table marks this cell as impossible: {cell.impossible}")
@@ -167,10 +168,7 @@ def _home(protocol: Protocol) -> Iterator[tuple[str, Fault]]:
     home = protocol.home
     if home is None:
         return
-    for row, cells in home.rows():
-        for state, cell in cells.items():
-            if cell.impossible:
-                yield f"{row}.{state}", Fault(POSSIBLE, f"the table marks this cell as impossible: {cell.impossible}")
+    yield from _impossible(home.rows())
     for giver in GIVERS:
         for state, info in home.states.items():
             if not info.tracked:

@@ -122,7 +122,7 @@ end;
 function supplies(request: Request; s: State): boolean;
 begin
   switch request
-{_lines(suppliers)}
+{murphi_home.lines(suppliers)}
   end;
 end;
 
@@ -189,7 +189,7 @@ begin
   for other: Core do
     if other != core then
       {asked[0]}switch request
-{_lines(impossible)}
+{murphi_home.lines(impossible)}
       end;{asked[1]}
     end;
   end;{checks}
@@ -198,13 +198,13 @@ begin
   if supplier != core then
     data := cache[supplier].value;
     switch request
-{_lines(gives)}
+{murphi_home.lines(gives)}
     end;
   end;
   for other: Core do
     if other != core & cache[other].state != {invalid} then
       {asked[0]}switch request
-{_lines(cells)}
+{murphi_home.lines(cells)}
       end;{asked[1]}
       if cache[other].state = {invalid} then cache[other].value := 0; else kept := true; end;
     end;
@@ -275,7 +275,7 @@ def _access_rule(protocol: Protocol, event: Access, name: str, cell: AccessCell)
 ruleset {"; ".join(parameters)} do
   rule "{place}" {guard} ==>
   {locals_}begin
-{_lines([f"    {line}" for line in body])}
+{murphi_home.lines([f"    {line}" for line in body])}
   end;
 end;"""
 
@@ -362,7 +362,9 @@ def _coexistence(protocol: Protocol) -> str:
         f"a != b & cache[a].state = {state(a)} & cache[b].state = {state(b)} end end;"
         for a, b in coexistence_pairs(protocol)
     ]
-    return _lines(["-- Coexisting states: the states in which two caches hold the block at the same time.", *covers])
+    return murphi_home.lines(
+        ["-- Coexisting states: the states in which two caches hold the block at the same time.", *covers]
+    )
 
 
 def _any_of(variable: str, names: list[str]) -> str:
@@ -372,7 +374,3 @@ def _any_of(variable: str, names: list[str]) -> str:
 def _switch(head: str, subject: str, cases: list[str], indent: str) -> list[str]:
     """A case with a nested switch, or no lines if there are no nested cases."""
     return [head, f"{indent}switch {subject}", *cases, f"{indent}end;"] if cases else []
-
-
-def _lines(lines: list[str]) -> str:
-    return "\n".join(lines)

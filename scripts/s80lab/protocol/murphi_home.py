@@ -130,19 +130,19 @@ def _recall(protocol: Protocol) -> str:
     row = protocol.remote.recall
     assert row is not None
     faults = cell_faults(protocol)
-    lines = []
+    cases = []
     for name in protocol.present:
         place, cell = f"remote.recall.{name}", row[name]
-        lines.append(f"        case st_{name}:")
+        cases.append(f"        case st_{name}:")
         if not cell.possible:
-            lines.append(f'          error "{place}";')
+            cases.append(f'          error "{place}";')
             continue
-        lines.append(f'          cover "{place}" true;')
+        cases.append(f'          cover "{place}" true;')
         if cell.writeback:
-            lines += ["          written := true;", "          value := cache[core].value;"]
+            cases += ["          written := true;", "          value := cache[core].value;"]
         if f"{place}.next" in faults:
-            lines.append(f'          error "{place}.next";')
-        lines.append(f"          cache[core].state := st_{cell.after};")
+            cases.append(f'          error "{place}.next";')
+        cases.append(f"          cache[core].state := st_{cell.after};")
     return f"""
 
 -- All private caches give the block up.
@@ -151,7 +151,7 @@ begin
   for core: Core do
     if cache[core].state != st_{protocol.invalid} then
       switch cache[core].state
-{_lines(lines)}
+{lines(cases)}
       end;
       cache[core].value := 0;
     end;
@@ -215,14 +215,14 @@ def put(protocol: Protocol, state: str) -> list[str]:
 
 
 def _put(protocol: Protocol, home: HomeRows, giver: Giver, row: Mapping[str, EndCell]) -> str:
-    lines = []
+    cases = []
     for name in home.states:
         place = f"home.put.{giver}.{name}"
         cell = row.get(name)
         if cell is None or not cell.possible:
-            lines.append(f'    case {home_state(name)}: error "{place}";')
+            cases.append(f'    case {home_state(name)}: error "{place}";')
         else:
-            lines += _ending(place, name, cell, "    ")
+            cases += _ending(place, name, cell, "    ")
     return f"""
 
 -- A private cache gives the block up, as {giver}.
@@ -231,7 +231,7 @@ var kept: boolean; goal: HomeState;
 begin
   kept := exists other: Core do other != core & cache[other].state != st_{protocol.invalid} end;
   switch home.state
-{_lines(lines)}
+{lines(cases)}
   end;
   settle(goal, written, cache[core].value, cache[core].value);
 end;"""
@@ -264,7 +264,7 @@ def _loss(protocol: Protocol, place: str, name: str, cell: DisplaceCell | Recall
 rule "{place}" home.state = {home_state(name)} ==>
   var written: boolean; value: Value; kept: boolean; goal: HomeState;
   begin
-{_lines([f"    {line}" for line in body])}
+{lines([f"    {line}" for line in body])}
   end;"""
 
 
@@ -342,5 +342,6 @@ def _any_of(variable: str, names: list[str]) -> str:
     return " | ".join(f"{variable} = {home_state(name)}" for name in names) or "false"
 
 
-def _lines(lines: list[str]) -> str:
-    return "\n".join(lines)
+def lines(statements: list[str]) -> str:
+    """The statements as text, for places where an f-string cannot join them."""
+    return "\n".join(statements)

@@ -65,11 +65,11 @@ def home_table(home: HomeRows) -> StateTable:
     return StateTable([name.removeprefix("home.").replace(".", " ") for name, _ in columns], rows, reasons)
 
 
-def home_facts(home: HomeRows, state: str) -> str:
+def home_facts(home: HomeRows, state: str) -> tuple[str, str]:
     """What occupies the last-level cache or the directory in a home state, in words."""
     info = home.states[state]
     data = ("dirty" if info.dirty else "clean") if info.data else NOTHING
-    return f"{data} | {info.copies}"
+    return data, info.copies
 
 
 def permissions(protocol: Protocol, state: str) -> str:
@@ -205,7 +205,7 @@ def print_home(home: HomeRows, console: Console) -> None:
     console.print(plain_text(f"home ({home.inclusion})", "bold"))
     states = _table("state", "meaning", "last-level cache", "private copies")
     for name, info in home.states.items():
-        states.add_row(*map(plain_text, (name, info.description, *home_facts(home, name).split(" | "))))
+        states.add_row(*map(plain_text, (name, info.description, *home_facts(home, name))))
     console.print(states)
     content = home_table(home)
     table = _table("event", *(name for name, _ in content.rows))
