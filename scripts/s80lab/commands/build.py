@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from s80lab.analysis.misses.debug_files import debug_roots
 from s80lab.analysis.misses.debug_packages import debian_sources, fetch_debug_files
-from s80lab.base.strict import parse_settings, short_path
+from s80lab.base.strict import short_path
 from s80lab.base.terminal import counted
 from s80lab.commands.changes import Changes
 from s80lab.commands.line.images import CheckpointBuildArguments, ImageBuildArguments, ImageSymbolsArguments
@@ -14,7 +14,6 @@ from s80lab.commands.pipeline import make_plans, run_gem5, run_pipeline
 from s80lab.commands.program_plans import refuse, saved_files
 from s80lab.commands.programs import build_guests
 from s80lab.config.experiment import DEFAULT_IMAGE
-from s80lab.experiment.plan import Options
 from s80lab.image.build import image_folder
 from s80lab.image.buildroot.image import Choice
 from s80lab.image.choice import make_image
@@ -34,16 +33,12 @@ def build_image(args: ImageBuildArguments) -> None:
 
 def build_checkpoints(args: CheckpointBuildArguments) -> None:
     """Build the checkpoints of experiments up to a stage."""
+    changes = Changes(args.machine, args.protocol, args.server, args.image, tuple(args.settings or ()))
     if files := saved_files(args.experiments):
         refuse({"--scale": args.scale, "--seeds": args.seeds, "--engine gem5": args.engine == "gem5"})
-        build_guests(
-            files, Changes(args.machine, args.protocol, args.server, args.image, tuple(args.settings or ())), args.jobs
-        )
+        build_guests(files, changes, args.jobs)
         return
-    chosen = parse_settings(args.settings or [])
-    options = Options(
-        args.machine, args.protocol, args.scale, parse_seeds(args.seeds), chosen, server=args.server, image=args.image
-    )
+    options = changes.options(args.scale, parse_seeds(args.seeds))
     if args.engine == "gem5":
         run_gem5(args.experiments, options, args.gem5, args.jobs, False, args.stage)
     else:

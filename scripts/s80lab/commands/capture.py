@@ -18,7 +18,6 @@ from s80lab.base.errors import UserError
 from s80lab.base.files import whole
 from s80lab.base.hashing import value_hash
 from s80lab.base.progress import Board, Job, Tally, about, instructions_text
-from s80lab.base.strict import parse_settings
 from s80lab.base.terminal import disk_size, plain, say
 from s80lab.base.version import __version__
 from s80lab.capture.error import ANY_SHARE
@@ -36,7 +35,7 @@ from s80lab.exec.image import plain_folder
 from s80lab.exec.shape import ready
 from s80lab.experiment import checkpoint
 from s80lab.experiment.checkpoint import Checkpoint
-from s80lab.experiment.plan import Options, Plan
+from s80lab.experiment.plan import Plan
 from s80lab.guest.qemu import Qemu
 from s80lab.image.build import load_image
 from s80lab.report.write import write_pages
@@ -51,6 +50,7 @@ def capture(args: CaptureArguments) -> None:
             f"--out {args.out}: --form both makes two files, but --out names one: omit --out and take both files "
             "from captures/"
         )
+    changes = Changes(args.machine, args.protocol, args.server, args.image, tuple(args.settings or ()))
     if files := saved_files([args.experiment]):
         refuse(
             {
@@ -60,15 +60,10 @@ def capture(args: CaptureArguments) -> None:
                 "--start warm": args.start == "warm",
             }
         )
-        changes = Changes(args.machine, args.protocol, args.server, args.image, tuple(args.settings or ()))
         _tell(*_capture_program(files[0], changes, forms, one_seed(args.seed), args.again), forms, args.out)
         return
     stage = args.start or ("warm" if forms == ("full",) else "ready")
-    chosen = parse_settings(args.settings or [])
-    options = Options(
-        args.machine, args.protocol, args.scale, one_seed(args.seed), chosen, server=args.server, image=args.image
-    )
-    plan, *_ = make_plans([args.experiment], options)
+    plan, *_ = make_plans([args.experiment], changes.options(args.scale, one_seed(args.seed)))
     if plan.dma:
         raise UserError(
             "scale.disk.dma = true: a capture cannot record the memory accesses of disks; add --set "

@@ -36,7 +36,12 @@ class Changes:
         return found + [word for pair in self.settings for word in ("--set", pair)]
 
     def options(
-        self, scale: str | None = None, seeds: Sequence[int] = (), boots: Sequence[int] = (), misses: bool = False
+        self,
+        scale: str | None = None,
+        seeds: Sequence[int] = (),
+        boots: Sequence[int] = (),
+        misses: bool = False,
+        profile: bool = False,
     ) -> Options:
         """The options with which an experiment makes runs of this design."""
         return Options(
@@ -46,6 +51,7 @@ class Changes:
             seeds=seeds,
             settings=parse_settings(self.settings),
             misses=misses,
+            profile=profile,
             server=self.server,
             image=self.image,
             boots=boots,

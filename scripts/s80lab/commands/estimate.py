@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from s80lab.base import host
 from s80lab.base.errors import UserError
-from s80lab.base.strict import parse_settings
 from s80lab.base.terminal import say
 from s80lab.commands import sweep
 from s80lab.commands.changes import Changes
@@ -20,15 +19,15 @@ from s80lab.commands.program_plans import plans_of, refuse, saved_files
 from s80lab.commands.programs import estimate_files
 from s80lab.config.grid import Grid
 from s80lab.experiment.estimate import estimate
-from s80lab.experiment.plan import Options, Plan
+from s80lab.experiment.plan import Plan
 
 
 def estimate_command(args: EstimateArguments) -> None:
     """Print instructions, time and disk space of the runs that are not complete yet."""
+    changes = Changes(args.machine, args.protocol, settings=tuple(args.settings or ()))
     if files := saved_files(args.experiments):
         refuse({"--scale": args.scale})
         grid = Grid.parse(args.vary, "estimate") if args.vary else None
-        changes = Changes(args.machine, args.protocol, settings=tuple(args.settings or ()))
         programs = [
             plan
             for file in files
@@ -43,10 +42,7 @@ def estimate_command(args: EstimateArguments) -> None:
                 raise UserError(f"{option} cannot be combined with --vary: write --vary {name}={value} instead")
         plans = _sweep_plans(args.experiments, args.vary, args.settings or [], args.scale, args.seeds, args.boots)
     else:
-        chosen = parse_settings(args.settings or [])
-        options = Options(
-            args.machine, args.protocol, args.scale, parse_seeds(args.seeds), chosen, boots=parse_boots(args.boots)
-        )
+        options = changes.options(args.scale, parse_seeds(args.seeds), parse_boots(args.boots))
         plans = make_plans(args.experiments, options, build=False)
     found = estimate(plans, args.jobs or host.cores())
     if args.as_json:

@@ -10,7 +10,6 @@ from s80lab.analysis.groups import Group, Run, group_runs
 from s80lab.base import host
 from s80lab.base.errors import UserError
 from s80lab.base.shard import by_hash
-from s80lab.base.strict import parse_settings
 from s80lab.commands.changes import Changes
 from s80lab.commands.line.measure import RunArguments
 from s80lab.commands.numbers import parse_boots, parse_seeds
@@ -35,23 +34,11 @@ FIRST_ROUND = (1, 2, 3)
 def run_command(args: RunArguments) -> None:
     """Run experiments and print a summary."""
     check_tables(args.everything, args.section)
-    chosen = parse_settings(args.settings or [])
-    options = Options(
-        args.machine,
-        args.protocol,
-        args.scale,
-        parse_seeds(args.seeds),
-        chosen,
-        args.misses,
-        args.profile,
-        args.server,
-        args.image,
-        parse_boots(args.boots),
-    )
+    changes = Changes(args.machine, args.protocol, args.server, args.image, tuple(args.settings or ()))
+    options = changes.options(args.scale, parse_seeds(args.seeds), parse_boots(args.boots), args.misses, args.profile)
     if files := saved_files(args.experiments):
         refuse({"--scale": args.scale, "--until": args.until, "--drop-warm": args.drop_warm, "--profile": args.profile})
         refuse({"--engine gem5": args.engine == "gem5", "--all": args.everything, "--section": args.section})
-        changes = Changes(args.machine, args.protocol, args.server, args.image, tuple(args.settings or ()))
         run_files(
             files, changes, options.seeds, options.boots, args.jobs, args.again, args.shard, args.listed, args.as_json
         )
