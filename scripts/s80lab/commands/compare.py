@@ -55,7 +55,8 @@ from s80lab.results.run_folder import RunFolder
 def compare_command(args: CompareArguments) -> None:
     """Compare two designs: print and write the differences with intervals and verdicts."""
     if args.second is not None and all(exec_folder(name).is_dir() for name in (args.first, args.second)):
-        compare_programs(args.first, args.second, args.fail_if or [], args.as_json)
+        comparison = ExecComparison((args.first, args.second), find_runs(args.first), find_runs(args.second))
+        print_programs(comparison, args.fail_if or [], args.as_json)
         return
     changes = Changes(args.machine, args.protocol, args.server, args.image, tuple(args.settings or ()))
     sides = two_sides(args.first, args.second, changes)
@@ -79,11 +80,6 @@ def compare_command(args: CompareArguments) -> None:
         found = live(sides, selection, args.run, args.misses, args.jobs)
     one, other = (read_side(side.label, runs.folders) for side, runs in zip(sides, found, strict=True))
     show([Comparison(one, other)], [remark for runs in found for remark in runs.remarks], args.as_json)
-
-
-def compare_programs(first: str, second: str, fail_if: Sequence[str], as_json: bool) -> None:
-    """Compare the runs of two names of `s80lab exec`."""
-    print_programs(ExecComparison((first, second), find_runs(first), find_runs(second)), fail_if, as_json)
 
 
 def print_programs(comparison: ExecComparison, fail_if: Sequence[str], as_json: bool) -> None:

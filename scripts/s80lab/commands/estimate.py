@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 
 from s80lab.base import host
 from s80lab.base.errors import UserError
@@ -19,7 +18,6 @@ from s80lab.commands.program_plans import plans_of, refuse, saved_files
 from s80lab.commands.programs import estimate_files
 from s80lab.config.grid import Grid
 from s80lab.experiment.estimate import estimate
-from s80lab.experiment.plan import Plan
 
 
 def estimate_command(args: EstimateArguments) -> None:
@@ -40,7 +38,11 @@ def estimate_command(args: EstimateArguments) -> None:
             if value:
                 name = option.removeprefix("--")
                 raise UserError(f"{option} cannot be combined with --vary: write --vary {name}={value} instead")
-        plans = _sweep_plans(args.experiments, args.vary, args.settings or [], args.scale, args.seeds, args.boots)
+        grid, selection = Grid.parse(args.vary, "estimate"), sweep.select_runs(args.scale, args.seeds, args.boots)
+        points = {name: sweep.designs(name, grid, args.settings or []) for name in args.experiments}
+        plans = [
+            plan for name, designs in points.items() for plan in sweep.plans_of(name, designs, selection, build=False)
+        ]
     else:
         options = changes.options(args.scale, parse_seeds(args.seeds), parse_boots(args.boots))
         plans = make_plans(args.experiments, options, build=False)
@@ -50,17 +52,3 @@ def estimate_command(args: EstimateArguments) -> None:
         return
     for line in found.lines():
         say(line, sys.stdout, indent=ESTIMATE_INDENT)
-
-
-def _sweep_plans(
-    experiments: Sequence[str],
-    vary: Sequence[str],
-    settings: Sequence[str],
-    scale: str | None,
-    seeds: str | None,
-    boots: str | None,
-) -> list[Plan]:
-    """The plans of `s80lab sweep` with these options, for each experiment."""
-    grid, selection = Grid.parse(vary, "estimate"), sweep.select_runs(scale, seeds, boots)
-    points = {name: sweep.designs(name, grid, settings) for name in experiments}
-    return [plan for name, designs in points.items() for plan in sweep.plans_of(name, designs, selection, build=False)]

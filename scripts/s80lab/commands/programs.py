@@ -25,6 +25,9 @@ from s80lab.base.threads import to_its_end
 from s80lab.base.version import __version__
 from s80lab.commands.changes import Changes
 from s80lab.commands.exec import HandedOver, arguments, keep_run, why_ended, write_names
+from s80lab.commands.line.compare import SweepArguments
+from s80lab.commands.line.measure import RunArguments
+from s80lab.commands.numbers import parse_boots, parse_seeds
 from s80lab.commands.output import print_json
 from s80lab.commands.pipeline import on_board
 from s80lab.commands.program_plans import ENGINE, Images, ProgramPlan, images, plans_of
@@ -152,24 +155,16 @@ def measure_all(
 
 
 def run_files(
-    files: Sequence[Path],
-    changes: Changes,
-    seeds: Sequence[int],
-    boots: Sequence[int],
-    jobs: int,
-    again: bool,
-    shard: str | None,
-    listed: bool,
-    as_json: bool,
-    grid: Grid | None = None,
+    files: Sequence[Path], changes: Changes, args: RunArguments | SweepArguments, again: bool, grid: Grid | None = None
 ) -> None:
     """`s80lab run` and, with a grid, `s80lab sweep`: make the runs, and print what they measured."""
+    seeds, boots = parse_seeds(args.seeds), parse_boots(args.boots)
     plans = [plan for file in files for plan in plans_of(file, changes, seeds, boots, grid)]
     with images() as built:
-        if shard or listed:
-            _run_shard(plans, built, shard, listed, jobs, again, as_json)
+        if args.shard or args.listed:
+            _run_shard(plans, built, args, again)
             return
-        show(plans, measure_all(plans, built, jobs, again), as_json)
+        show(plans, measure_all(plans, built, args.jobs, again), args.as_json)
 
 
 def report_files(
@@ -300,20 +295,18 @@ def former_runs(experiment: str) -> list[tuple[int, float]]:
     return found
 
 
-def _run_shard(
-    plans: Sequence[ProgramPlan], built: Images, shard: str | None, listed: bool, jobs: int, again: bool, as_json: bool
-) -> None:
-    chosen = part(shard, by_hash(plans, lambda plan: value_hash([plan.experiment, built.inputs(plan)])))
-    if listed:
+def _run_shard(plans: Sequence[ProgramPlan], built: Images, args: RunArguments | SweepArguments, again: bool) -> None:
+    chosen = part(args.shard, by_hash(plans, lambda plan: value_hash([plan.experiment, built.inputs(plan)])))
+    if args.listed:
         costs = {name: _cost(name) for name in dict.fromkeys(plan.experiment for plan in plans)}
         lines = [
             Listed(hash, plan.text, built.complete(plan), Cost(costs[plan.experiment], _memory(plan)))
             for hash, plan in chosen.items.items()
         ]
-        show_list(chosen, lines, as_json)
+        show_list(chosen, lines, args.as_json)
     else:
-        runs = measure_all(list(chosen.items.values()), built, jobs, again, enter=False)
-        tell_shard(chosen, [run.folder for run in runs], as_json)
+        runs = measure_all(list(chosen.items.values()), built, args.jobs, again, enter=False)
+        tell_shard(chosen, [run.folder for run in runs], args.as_json)
 
 
 def _cost(experiment: str) -> float:

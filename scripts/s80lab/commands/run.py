@@ -11,6 +11,7 @@ from s80lab.base import host
 from s80lab.base.errors import UserError
 from s80lab.base.shard import by_hash
 from s80lab.commands.changes import Changes
+from s80lab.commands.line.compare import SweepArguments
 from s80lab.commands.line.measure import RunArguments
 from s80lab.commands.numbers import parse_boots, parse_seeds
 from s80lab.commands.output import sayer
@@ -39,9 +40,7 @@ def run_command(args: RunArguments) -> None:
     if files := saved_files(args.experiments):
         refuse({"--scale": args.scale, "--until": args.until, "--drop-warm": args.drop_warm, "--profile": args.profile})
         refuse({"--engine gem5": args.engine == "gem5", "--all": args.everything, "--section": args.section})
-        run_files(
-            files, changes, options.seeds, options.boots, args.jobs, args.again, args.shard, args.listed, args.as_json
-        )
+        run_files(files, changes, args, args.again)
         return
     drop: Drop = "warm" if args.drop_warm else "nothing"
     other = "--until" if args.until else "--engine gem5" if args.engine == "gem5" else None
@@ -49,9 +48,7 @@ def run_command(args: RunArguments) -> None:
         raise UserError(f"--boots cannot be combined with {other}; omit one of the two options")
     if args.shard or args.listed:
         check_shard(args.shard, {"--until": args.until, "--engine gem5": args.engine == "gem5"})
-        run_shard(
-            make_plans(args.experiments, options), args.shard, args.listed, args.jobs, args.again, drop, args.as_json
-        )
+        run_shard(make_plans(args.experiments, options), args, args.again, drop)
         return
     if args.engine == "gem5":
         runs = run_gem5(args.experiments, options, args.gem5, args.jobs, args.again, "run")
@@ -103,22 +100,20 @@ def run_until(
     return [run for whole in runs.values() for run in whole]
 
 
-def run_shard(
-    plans: list[Plan], shard: str | None, listed: bool, jobs: int, again: bool, drop: Drop, as_json: bool
-) -> None:
+def run_shard(plans: list[Plan], args: RunArguments | SweepArguments, again: bool, drop: Drop) -> None:
     """List the runs (each experiment, point of its sweep and seed), or measure the runs of a shard."""
-    chosen = part(shard, by_hash(plans, job_key))
-    if listed:
+    chosen = part(args.shard, by_hash(plans, job_key))
+    if args.listed:
         lines = [
             Listed(hash, _describe(plan), measured(plan) is not None, run_cost(plan.phases, plan.scale))
             for hash, plan in chosen.items.items()
         ]
         to_do = [plan for plan, line in zip(chosen.items.values(), lines, strict=True) if not line.complete]
         boots = missing_ready(to_do)
-        show_list(chosen, lines, as_json, boots_s=sum(map(boot_cost, boots.values())))
+        show_list(chosen, lines, args.as_json, boots_s=sum(map(boot_cost, boots.values())))
     else:
-        runs = run_pipeline(list(chosen.items.values()), jobs, again, "run", drop, enter=False)
-        tell_shard(chosen, [run.folder for run in runs], as_json)
+        runs = run_pipeline(list(chosen.items.values()), args.jobs, again, "run", drop, enter=False)
+        tell_shard(chosen, [run.folder for run in runs], args.as_json)
 
 
 def _describe(plan: Plan) -> str:

@@ -88,13 +88,38 @@ def verify_entries(args: ListArguments, noun: Noun) -> None:
 
 
 def prune_entries(args: PruneArguments, noun: Noun) -> None:
-    """Remove all entries except those in `keep`."""
-    prune_store(STORES[noun], noun, args.keep or [], args.yes, args.dry_run)
+    """Print all entries of a store with their sizes, ask, and remove them, with the files of interrupted commands.
+
+    UserError if a name of --keep is unknown, or if stdin is not a terminal and --yes is not set; then nothing is
+    removed.
+    """
+    store = STORES[noun]
+    names = {manifest.name for manifest in store.all()}
+    kept = {name for part in args.keep or [] for name in _matching(part, names, f"--keep {part}: ", noun)}
+    removed = names - kept
+    if total := _confirmed(noun, removed, _without_manifest(store.root()), args):
+        # An entry that appeared since the list was printed stays.
+        store.prune({manifest.name for manifest in store.all()} - removed)
+        print(f"{total} removed")
 
 
 def remove_entries(args: RemoveArguments, noun: Noun) -> None:
-    """Remove the named entries."""
-    remove_from_store(STORES[noun], noun, args.names, args.yes, args.dry_run)
+    """Print the named entries of a store with their sizes, ask, and remove them.
+
+    UserError if a name is unknown or the beginning of several names, or if stdin is not a terminal and --yes is not
+    set; then nothing is removed.
+    """
+    store = STORES[noun]
+    names = {manifest.name for manifest in store.all()}
+    chosen: set[str] = set()
+    for part in args.names:
+        found = _matching(part, names, "", noun)
+        if len(found) > 1:
+            raise UserError(f"several names begin with `{part}`: {', '.join(found)}; write more of the name")
+        chosen.update(found)
+    if total := _confirmed(noun, chosen, [], args):
+        store.remove(sorted(chosen))
+        print(f"{total} removed")
 
 
 def export_entry(args: ExportArguments, noun: Noun) -> None:
@@ -123,51 +148,6 @@ def _cannot_use(manifest: StoredManifest) -> str:
     )
 
 
-def prune_store(store: Store[M], noun: str, keep: Sequence[str] = (), yes: bool = False, dry_run: bool = False) -> None:
-    """Print all entries of a store with their sizes, ask, and remove them, with the files of interrupted commands.
-
-    UserError if a name in `keep` is unknown, or if stdin is not a terminal and `yes` is not set; then nothing is
-    removed.
-
-    noun: what the store holds, for messages.
-    keep: names of entries that stay, or beginnings of their names.
-    yes: remove without a question.
-    dry_run: only print.
-    """
-    names = {manifest.name for manifest in store.all()}
-    kept = {name for part in keep for name in _matching(part, names, f"--keep {part}: ", noun)}
-    removed = names - kept
-    if total := _confirmed(store, noun, removed, _without_manifest(store.root()), yes, dry_run):
-        # An entry that appeared since the list was printed stays.
-        store.prune({manifest.name for manifest in store.all()} - removed)
-        print(f"{total} removed")
-
-
-def remove_from_store(
-    store: Store[M], noun: str, parts: Sequence[str], yes: bool = False, dry_run: bool = False
-) -> None:
-    """Print the named entries of a store with their sizes, ask, and remove them.
-
-    UserError if a name is unknown or the beginning of several names, or if stdin is not a terminal and `yes` is not
-    set; then nothing is removed.
-
-    noun: what the store holds, for messages.
-    parts: names of entries, or beginnings of their names.
-    yes: remove without a question.
-    dry_run: only print.
-    """
-    names = {manifest.name for manifest in store.all()}
-    chosen: set[str] = set()
-    for part in parts:
-        found = _matching(part, names, "", noun)
-        if len(found) > 1:
-            raise UserError(f"several names begin with `{part}`: {', '.join(found)}; write more of the name")
-        chosen.update(found)
-    if total := _confirmed(store, noun, chosen, [], yes, dry_run):
-        store.remove(sorted(chosen))
-        print(f"{total} removed")
-
-
 def _matching(part: str, names: Collection[str], where: str, noun: str) -> list[str]:
     """The entry with this name, else all whose names begin with `part`. UserError if there is none."""
     found = [part] if part in names else sorted(name for name in names if name.startswith(part))
@@ -178,7 +158,7 @@ def _matching(part: str, names: Collection[str], where: str, noun: str) -> list[
 
 
 def _confirmed(
-    store: Store[M], noun: str, entries: Collection[str], strays: Sequence[str], yes: bool, dry_run: bool
+    noun: Noun, entries: Collection[str], strays: Sequence[str], args: PruneArguments | RemoveArguments
 ) -> str:
     """Print what would be removed, and ask. Returns number and size of what is to be removed; empty for nothing.
 
@@ -188,6 +168,7 @@ def _confirmed(
     if not names:
         print(f"there is no {noun} to remove")
         return ""
+    store = STORES[noun]
     sizes = [store.disk_bytes(name) for name in names]
     for name, size in zip(names, sizes, strict=True):
         manifest = store.known(name)
@@ -195,10 +176,10 @@ def _confirmed(
         print(f"{plain(name)}: {disk_size(size)}, {origin}")
     parts = [counted(len(entries), noun), *([counted(len(strays), "folder")] if strays else [])]
     total = f"{' and '.join(parts)}, {disk_size(sum(sizes))}"
-    if dry_run:
+    if args.dry_run:
         print(f"{total} would be removed; nothing was removed (dry run)")
         return ""
-    return total if yes or confirm(f"Remove {total}?") else ""
+    return total if args.yes or confirm(f"Remove {total}?") else ""
 
 
 def confirm(question: str) -> bool:

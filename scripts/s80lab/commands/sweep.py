@@ -41,14 +41,13 @@ def sweep_command(args: SweepArguments) -> None:
     if files := saved_files([args.experiment]):
         refuse({"--scale": args.scale})
         changes, grid = Changes(settings=tuple(args.settings or ())), Grid.parse(args.vary or [], "sweep")
-        chosen = parse_seeds(args.seeds), parse_boots(args.boots)
-        run_files(files, changes, *chosen, args.jobs, False, args.shard, args.listed, args.as_json, grid)
+        run_files(files, changes, args, False, grid)
         return
     selection = select_runs(args.scale, args.seeds, args.boots)
     points = designs(args.experiment, Grid.parse(args.vary or [], "sweep"), args.settings or [])
     plans = plans_of(args.experiment, points, selection, args.misses)
     if args.shard or args.listed:
-        run_shard(plans, args.shard, args.listed, args.jobs, False, "nothing", args.as_json)
+        run_shard(plans, args, False, "nothing")
         return
     tell_estimate(plans, args.jobs)
     runs = run_pipeline(plans, args.jobs, False, "run")
