@@ -4,7 +4,7 @@
 -- After a change of tables or views, increase user_version here and SCHEMA_VERSION in
 -- scripts/s80lab/results/database.py, which refuses every other version.
 -- The comment above a table or view begins with a sentence that `s80lab query --tables` prints.
-PRAGMA user_version = 8;
+PRAGMA user_version = 9;
 
 -- One row per run, valid or invalid. differences: from the experiment's file, without the seed, for example
 -- `mesi · l2.size=2MiB`. boot: the number of the boot (`s80lab run --boots`). design: machine, protocol, changed values, and
@@ -64,9 +64,9 @@ CREATE TABLE counter (
     run TEXT NOT NULL, statistic TEXT NOT NULL, class TEXT NOT NULL, privilege TEXT NOT NULL, entry TEXT NOT NULL,
     kind TEXT NOT NULL, source TEXT NOT NULL, state TEXT NOT NULL, service TEXT NOT NULL, instruction TEXT NOT NULL,
     "transaction" TEXT NOT NULL, outcome TEXT NOT NULL, slice_length TEXT NOT NULL, resource TEXT NOT NULL,
-    recall_cause TEXT NOT NULL, llc_event TEXT NOT NULL, value INTEGER NOT NULL,
+    recall_cause TEXT NOT NULL, llc_event TEXT NOT NULL, group_event TEXT NOT NULL, value INTEGER NOT NULL,
     PRIMARY KEY (statistic, run, class, privilege, entry, kind, source, state, service, instruction, "transaction", outcome,
-                 slice_length, resource, recall_cause, llc_event)) WITHOUT ROWID;
+                 slice_length, resource, recall_cause, llc_event, group_event)) WITHOUT ROWID;
 -- In place of a foreign key, which would look through the whole table.
 CREATE TRIGGER counter_of_deleted_run AFTER DELETE ON run BEGIN
     DELETE FROM counter WHERE statistic IN (SELECT name FROM statistic) AND run = OLD.id;

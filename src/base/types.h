@@ -63,12 +63,14 @@ inline constexpr std::array<std::uint8_t, kContexts> Context::kGroup = [] {
 }();
 
 /// The place that had the data of an access. `l2`: the core's caches beyond the L1; also the L1 itself, if it
-/// lacked permission to store. `peer`: caches of another core. `llc`: the shared last-level cache.
-enum class Place : std::uint8_t { l1, l2, peer, llc, memory };
+/// lacked permission to store. `group`: the core's group cache. `peer`: caches of another core, or another
+/// group cache. `llc`: the shared last-level cache.
+enum class Place : std::uint8_t { l1, l2, group, peer, llc, memory };
 
-/// What sent the data of an L2 miss: memory, a cache of another core that had the block in this state, or the
-/// last-level cache. `llc` exists only on machines with a last-level cache or a directory (Dimensions).
-S80_LABELLED_ENUM(Source, memory, M, O, E, S, llc);
+/// What sent the data of an L2 miss: memory, a cache of another core that had the block in this state, the
+/// last-level cache, or the core's group cache. `llc` exists only on machines with a last-level cache, a
+/// directory or group caches, `group` only on machines with group caches (Dimensions).
+S80_LABELLED_ENUM(Source, memory, M, O, E, S, llc, group);
 
 /// The MOESI state that a state of a protocol counts as.
 S80_LABELLED_ENUM(StateClass, M, O, E, S, none);
@@ -76,9 +78,9 @@ S80_LABELLED_ENUM(StateClass, M, O, E, S, none);
 inline constexpr auto kStateClasses = static_cast<unsigned>(StateClass::none);
 
 /// What a processor stalls for. `issue`: the core's other thread uses issue slots. `order`: a conflicting
-/// access of another processor must come first. The others name the place that services an access. `llc`
-/// exists only on machines with a last-level cache or a directory.
-S80_LABELLED_ENUM(Service, l2, memory, cache, upgrade, issue, order, llc);
+/// access of another processor must come first. The others name the place that services an access. `llc` and
+/// `group` exist on the same machines as in Source.
+S80_LABELLED_ENUM(Service, l2, memory, cache, upgrade, issue, order, llc, group);
 
 /// Why the home removes a block from the private caches: the last-level cache needs the block's way, or the
 /// directory needs its entry.
@@ -87,6 +89,10 @@ inline constexpr unsigned kRecallCauses = kLabelCount<RecallCause>;
 
 /// What can happen to a block of the last-level cache.
 S80_LABELLED_ENUM(LlcEvent, fill, eviction, writeback);
+
+/// What can happen to a block of a group cache. `hit`: it moves to the L2 of a core that misses. `recall`:
+/// the home's recall invalidates it. `supply`: a core of another group gets the data.
+S80_LABELLED_ENUM(GroupEvent, fill, hit, eviction, writeback, invalidation, recall, supply);
 
 /// Resources that have a queue.
 S80_LABELLED_ENUM(Resource, bus, memory);

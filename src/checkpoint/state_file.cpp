@@ -31,6 +31,14 @@ std::string geometry(const Hierarchy& h) {
           static_cast<std::uint64_t>(m.policy)}) {
         text += ' ' + std::to_string(v);
     }
+    if (m.group) {
+        text += " group";
+        for (const std::uint64_t v :
+             {std::uint64_t{m.group->cores}, m.group->cache.bytes, std::uint64_t{m.group->cache.ways},
+              static_cast<std::uint64_t>(m.group->policy)}) {
+            text += ' ' + std::to_string(v);
+        }
+    }
     for (const auto& part : {m.llc, m.directory}) {
         if (part) {
             for (const std::uint64_t v :

@@ -39,8 +39,10 @@ struct Labels {
 /// The labels for an outcome. Has no branches, because the host cannot predict the place of an access.
 constexpr Labels labels(const Outcome& outcome) {
     // Indexed by Place:
-    constexpr std::array kService{Service::l2, Service::l2, Service::cache, Service::llc, Service::memory};
-    constexpr std::array kSource{Source::memory, Source::memory, Source::memory, Source::llc, Source::memory};
+    constexpr std::array kService{Service::l2,    Service::l2,  Service::group,
+                                  Service::cache, Service::llc, Service::memory};
+    constexpr std::array kSource{Source::memory, Source::memory, Source::group,
+                                 Source::memory, Source::llc,    Source::memory};
     const auto place = static_cast<unsigned>(outcome.place);
     const bool supplied = outcome.supplier != kNobody;
     return {supplied ? static_cast<Source>(1 + static_cast<unsigned>(outcome.state)) : kSource[place],

@@ -13,7 +13,8 @@ struct Latency {  ///< stall cycles beyond the base cycle
     unsigned memory = 0;
     unsigned cache = 0;
     unsigned upgrade = 0;
-    unsigned llc = 0;  ///< the last-level cache sends the data
+    unsigned llc = 0;    ///< the last-level cache sends the data
+    unsigned group = 0;  ///< the group cache of the core sends the data
 
     static constexpr std::array kKeys{
         Key{.name = "latency.l2_hit", .unit = "cycles", .text = "an access that the L2 services"},
@@ -21,6 +22,10 @@ struct Latency {  ///< stall cycles beyond the base cycle
         Key{.name = "latency.cache", .unit = "cycles", .text = "a cache-to-cache transfer"},
         Key{.name = "latency.upgrade", .unit = "cycles", .text = "a bus request for write permission only"},
         Key{.name = "latency.llc", .optional = true, .unit = "cycles", .text = "a miss that [llc] services"},
+        Key{.name = "latency.group",
+            .optional = true,
+            .unit = "cycles",
+            .text = "a miss that [group] services"},
     };
     static Latency read(const Keys& keys) {
         Latency read{keys.number(kKeys[0]), keys.number(kKeys[1]), keys.number(kKeys[2]),
@@ -28,11 +33,14 @@ struct Latency {  ///< stall cycles beyond the base cycle
         if (keys.has_table("llc")) {
             read.llc = keys.number(kKeys[4]);
         }
+        if (keys.has_table("group")) {
+            read.group = keys.number(kKeys[5]);
+        }
         return read;
     }
 
     Latency& operator*=(unsigned factor) {
-        for (unsigned* cycles : {&l2_hit, &memory, &cache, &upgrade, &llc}) {
+        for (unsigned* cycles : {&l2_hit, &memory, &cache, &upgrade, &llc, &group}) {
             *cycles *= factor;
         }
         return *this;

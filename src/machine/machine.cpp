@@ -30,14 +30,14 @@ std::string number_of_sets(const CacheGeometry& g, unsigned line_bytes) {
 }
 
 void check_geometry(const std::string& where, const std::string& cache, const CacheGeometry& g,
-                    const Machine& m) {
+                    const Machine& m, Policy policy) {
     if (!sets_can_be_built(g, m.line_bytes)) {
         throw Error(where + ": " + cache + ".size = " + std::to_string(g.bytes) + " bytes in " +
                     std::to_string(g.ways) + " ways of " + std::to_string(m.line_bytes) +
                     "-byte lines makes " + number_of_sets(g, m.line_bytes) +
                     " sets; the number of sets must be a power of two");
     }
-    check_policy(where, cache, g.ways, m.policy);
+    check_policy(where, cache, g.ways, policy);
 }
 
 /// Throws if the part cannot be built. size: the key of the size with its value, for example "entries = 12".
@@ -64,6 +64,19 @@ void check_sliced(const std::string& where, const std::string& part, const std::
                     " sets in a slice; the number of sets must be a power of two");
     }
     check_policy(where, part, g.all.ways, g.policy);
+}
+
+void check_group(const std::string& where, const Machine& m) {
+    if (m.cores() % m.group->cores != 0) {
+        throw Error(where + ": group.cores = " + std::to_string(m.group->cores) + " does not divide the " +
+                    std::to_string(m.cores()) + " cores of the machine");
+    }
+    if (m.agents() > kMaxCores) {
+        throw TooManyCores(where + ": the machine has " + std::to_string(m.cores()) + " cores and " +
+                           std::to_string(m.agents() - m.cores()) + " group caches, at most " +
+                           std::to_string(kMaxCores) + " of both together are supported");
+    }
+    check_geometry(where, "group", m.group->cache, m, m.group->policy);
 }
 
 /// Reads the table [llc] or [directory], which the file must have. `bytes`: size. `declared`: its keys.
@@ -93,6 +106,9 @@ Machine read_machine(Keys keys) {
     m.filter_instructions = keys.number(kFilterKey);
     m.epoch_cycles = keys.number(kEpochKey);
     m.l2_inclusion = keys.text("l2.inclusion", m.l2_inclusion);
+    if (keys.has_table("group")) {
+        m.group = Group::read(keys);
+    }
     if (keys.has_table("llc")) {
         m.llc = read_sliced(keys, keys.wide(kLlcKeys[0]), kLlcKeys);
     }
@@ -112,7 +128,20 @@ Machine read_machine(Keys keys) {
 std::uint64_t Machine::private_lines() const {
     const std::uint64_t bytes =
         l2.bytes + (l2_inclusion.starts_with("inclusive") ? 0 : l1i.bytes + l1d.bytes);
-    return cores() * (bytes / line_bytes);
+    const std::uint64_t in_groups = group ? (agents() - cores()) * (group->cache.bytes / line_bytes) : 0;
+    return cores() * (bytes / line_bytes) + in_groups;
+}
+
+CoreSet Machine::cores_of(unsigned agent) const {
+    if (!is_group_cache(agent)) {
+        return CoreSet::only(agent);
+    }
+    const unsigned first = (agent - cores()) * group->cores;
+    CoreSet set;
+    for (unsigned core = first; core < first + group->cores; ++core) {
+        set.add(core);
+    }
+    return set;
 }
 
 unsigned Machine::line_shift() const {
@@ -138,9 +167,12 @@ void Machine::check(const std::string& where) const {
                     "= " +
                     std::to_string(threads_per_core));
     }
-    check_geometry(where, "l1i", l1i, *this);
-    check_geometry(where, "l1d", l1d, *this);
-    check_geometry(where, "l2", l2, *this);
+    check_geometry(where, "l1i", l1i, *this, policy);
+    check_geometry(where, "l1d", l1d, *this, policy);
+    check_geometry(where, "l2", l2, *this, policy);
+    if (group) {
+        check_group(where, *this);
+    }
     if (llc) {
         check_sliced(where, "llc", "size = " + std::to_string(llc->all.bytes) + " bytes", *llc, line_bytes);
     }

@@ -12,6 +12,7 @@
 #include "cache/replacement.h"
 #include "cache/sliced_geometry.h"
 #include "machine/bandwidth.h"
+#include "machine/group.h"
 #include "machine/keys.h"
 #include "machine/latency.h"
 #include "machine/translation.h"
@@ -81,6 +82,7 @@ struct Machine {
     CacheGeometry l1i, l1d, l2;
     std::string l2_inclusion = "inclusive";  ///< organisation of the private caches
     Policy policy = kPrivatePolicies[kPolicyKey.standard<std::size_t>()];
+    std::optional<Group> group;         ///< group caches
     std::optional<SlicedGeometry> llc;  ///< the shared last-level cache
     /// A directory of bounded size; none: the home knows every copy.
     std::optional<SlicedGeometry> directory;
@@ -98,9 +100,18 @@ struct Machine {
     Keys keys;  ///< the file, for parts that read keys of their own
 
     unsigned cores() const { return processors / threads_per_core; }
-    Dimensions dimensions() const { return {cores(), llc.has_value() || directory.has_value()}; }
+    Dimensions dimensions() const {
+        return {cores(), llc.has_value() || directory.has_value(), group.has_value()};
+    }
+    /// Agents of the protocol: the cores, and after them the group caches.
+    unsigned agents() const { return cores() + (group ? cores() / group->cores : 0); }
+    bool is_group_cache(unsigned agent) const { return agent >= cores(); }
+    /// The agent that is the group cache of a core. Only if there are group caches.
+    unsigned group_cache(unsigned core) const { return cores() + core / group->cores; }
+    /// The core itself, or the cores of a group cache.
+    CoreSet cores_of(unsigned agent) const;
     unsigned line_shift() const;
-    /// Lines that the private caches of all cores have room for.
+    /// Lines that the private caches of all cores and the group caches have room for.
     std::uint64_t private_lines() const;
 
     /// Reads the resolved file. Throws Error that names file and key.

@@ -9,19 +9,22 @@
 
 namespace s80::model {
 
-/// Latencies in cycles, in addition to the base cycles. Today all pairs of cores have the same distance.
-/// Callers name both cores nevertheless, because on chips with several dies the distances differ.
+/// Latencies in cycles, in addition to the base cycles. A node is a core or, as a supplier, a group cache.
+/// Today all pairs of nodes have the same distance. Callers name both nodes nevertheless, because on chips
+/// with several dies the distances differ.
 class Topology {
 public:
     explicit Topology(const Machine& machine) : latency_(machine.cores(), machine.latency) {}
 
     /// The core's caches beyond the L1 have the data.
     unsigned l2_hit(unsigned core) const { return latency_[core].l2_hit; }
+    /// The group cache of the core sends the data.
+    unsigned group(unsigned core) const { return latency_[core].group; }
     /// The last-level cache sends the data.
     unsigned llc(unsigned core) const { return latency_[core].llc; }
     /// Memory sends the data.
     unsigned memory(unsigned core) const { return latency_[core].memory; }
-    /// The caches of core `supplier` send the data.
+    /// The caches of core `supplier`, or that group cache, send the data.
     unsigned transfer(unsigned core, [[maybe_unused]] unsigned supplier) const {
         return latency_[core].cache;
     }

@@ -16,6 +16,7 @@ public:
     CacheView(const std::vector<CoreCaches>& cores, const Protocol& protocol, const Sharers& sharers)
         : cores_(cores), protocol_(protocol), sharers_(sharers) {}
 
+    /// Of the cores, and after them of the group caches.
     unsigned cores() const { return static_cast<unsigned>(cores_.size()); }
     const CoreCaches& core(unsigned core) const { return cores_[core]; }
 
@@ -24,7 +25,7 @@ public:
     bool in_l1(unsigned core, Line line, bool instruction) const;
     bool in_l2(unsigned core, Line line) const;
     bool l1_writable(unsigned core, Line line) const;
-    /// The cores that hold the line.
+    /// The cores and group caches that hold the line.
     CoreSet sharers(Line line) const { return sharers_.cores(line); }
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The tag arrays of one core.
+// The tag arrays of one agent: of a core, or of a group cache, which has an L2 alone.
 #pragma once
 #include "base/types.h"
 #include "cache/cache.h"

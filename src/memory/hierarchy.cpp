@@ -13,6 +13,11 @@ std::size_t core_bytes(const Machine& m) {
 }
 
 Machine with_spares(Machine machine, Spares spares) {
+    if (machine.group && spares.cores != 0) {
+        throw Error(
+            "machine " + machine.name +
+            " has group caches, whose contents spare cores cannot rebuild: remove [group] from the machine");
+    }
     machine.processors += spares.cores * machine.threads_per_core;
     if (machine.cores() > kMaxCores) {
         throw Error("machine " + machine.name + " has " + std::to_string(machine.cores() - spares.cores) +
@@ -20,6 +25,18 @@ Machine with_spares(Machine machine, Spares spares) {
                     " spare cores; the model has at most " + std::to_string(kMaxCores) + " cores");
     }
     return machine;
+}
+
+/// The machine of a group cache as an agent: its L2 is the group cache, and its L1s stay empty.
+Machine group_machine(Machine machine) {
+    machine.l1i = machine.l1d = {machine.line_bytes, 1};
+    machine.l2 = machine.group->cache;
+    machine.policy = machine.group->policy;
+    return machine;
+}
+
+std::size_t groups_bytes(const Machine& m) {
+    return m.group ? core_bytes(group_machine(m)) * (m.agents() - m.cores()) : 0;
 }
 
 /// The machine of a spare core: direct-mapped caches.
@@ -49,29 +66,31 @@ Hierarchy::Hierarchy(const Machine& machine, const Protocol& protocol, std::size
     : machine_(with_spares(machine, spares)),
       protocol_(protocol),
       topology_(machine_),
-      memory_(
-          core_bytes(machine) * machine.cores() + core_bytes(spare_machine(machine, spares)) * spares.cores,
-          "the caches' tags"),
-      sharers_(lines, machine_.cores()),
+      memory_(core_bytes(machine) * machine.cores() +
+                  core_bytes(spare_machine(machine, spares)) * spares.cores + groups_bytes(machine),
+              "the caches' tags"),
+      sharers_(lines, machine_.agents()),
       stats_(machine_.dimensions()),
       private_(make_private_caches(machine_, {protocol_, topology_, stats_, cores_})),
       beyond_l1_(Organisations::call(
           organisation_number(machine_),
           []<class Caches>(Organisation<Caches>) -> BeyondL1 { return &beyond_l1<Caches>; })),
-      home_(make_home({machine_, protocol_, topology_, stats_, *private_, sharers_})),
+      home_(make_home({machine_, protocol_, topology_, stats_, *private_, cores_, sharers_})),
       prefetcher_(make_prefetcher(machine_)),
       follows_up_(prefetcher_ || home_->follows_up()) {
     const Machine spare = spare_machine(machine, spares);
+    const Machine group = machine.group ? group_machine(machine) : machine;
     std::byte* at = memory_.data();
-    const auto cache = [&](const CacheGeometry& g) {
+    const auto cache = [&](const CacheGeometry& g, Policy policy) {
         std::byte* mine = at;
-        at += Cache::bytes(g, machine.line_bytes, machine.policy);
-        return Cache(g, machine.line_bytes, machine.policy, mine);
+        at += Cache::bytes(g, machine.line_bytes, policy);
+        return Cache(g, machine.line_bytes, policy, mine);
     };
-    cores_.reserve(machine_.cores());
-    for (unsigned c = 0; c < machine_.cores(); ++c) {
-        const Machine& mine = c < machine.cores() ? machine : spare;
-        cores_.push_back({cache(mine.l1i), cache(mine.l1d), cache(mine.l2)});
+    cores_.reserve(machine_.agents());
+    for (unsigned c = 0; c < machine_.agents(); ++c) {
+        const Machine& mine = machine_.is_group_cache(c) ? group : c < machine.cores() ? machine : spare;
+        cores_.push_back(
+            {cache(mine.l1i, mine.policy), cache(mine.l1d, mine.policy), cache(mine.l2, mine.policy)});
     }
 }
 
@@ -159,7 +178,7 @@ void Hierarchy::rebuild_sharers(const std::vector<Line>& remembered) {
         }
         return line;
     };
-    for (unsigned c = 0; c < machine_.cores(); ++c) {
+    for (unsigned c = 0; c < machine_.agents(); ++c) {
         for (const Cache* cache : {&cores_[c].l1i, &cores_[c].l1d, &cores_[c].l2}) {
             cache->each_line([&](Line line) { sharers_.add(inside(line), c); });
         }

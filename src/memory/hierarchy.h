@@ -185,8 +185,8 @@ private:
     Machine machine_;
     Protocol protocol_;
     Topology topology_;
-    HostMemory memory_;  ///< of all caches
-    std::vector<CoreCaches> cores_;
+    HostMemory memory_;              ///< of all caches
+    std::vector<CoreCaches> cores_;  ///< by agent
     Sharers sharers_;
     Statistics stats_;
     std::unique_ptr<PrivateCaches> private_;

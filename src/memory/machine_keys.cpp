@@ -57,6 +57,8 @@ std::vector<Table> tables() {
          "cores with two threads, which share the core's caches and issue slots",
          true,
          {kIssueShareKey}},
+        {"group", "group caches: each takes the victims of the L2s of a group of cores", true,
+         joined({Group::kKeys})},
         {"llc", "shared last-level cache, for a protocol whose [home] has states with data", true,
          joined({kLlcKeys})},
         {"directory",

@@ -60,7 +60,7 @@ void Attribution::end(const Epoch& epoch) {
 void Attribution::event(unsigned processor, const Event& event, std::int64_t clock) {
     if (active_ && event.op == Op::device_write) {  // a device writes whole lines
         for (const unsigned core : hierarchy_.caches().sharers(event.line)) {
-            lost(core, event.line, std::numeric_limits<std::uint16_t>::max());
+            lost(core, event.line, std::numeric_limits<std::uint16_t>::max(), kNobody);
         }
     }
     if (!active_ || !event.is_access()) {
@@ -92,7 +92,7 @@ void Attribution::beyond_l1(const Outcome& outcome) {
     const Line line = event_->line;
     const bool in_shadow = touch_shadow(core, line);
     for (const unsigned other : outcome.had_copies - hierarchy_.caches().sharers(line)) {
-        lost(other, line, note_->writes);
+        lost(other, line, note_->writes, core);
     }
     if (outcome.missed()) {
         missed(core, line, in_shadow, request(core, outcome));
@@ -101,6 +101,20 @@ void Attribution::beyond_l1(const Outcome& outcome) {
         miss.traits.request = Request::upgrade;
         stored(core, line);
         sink_(miss);
+    }
+}
+
+/// An agent loses its copy of the line to the core `to`, or to a device. `writes`: granules that the access
+/// writes. What a group cache loses, each core of the group loses that has held the line.
+void Attribution::lost(unsigned agent, Line line, std::uint16_t writes, unsigned to) {
+    if (!hierarchy_.machine().is_group_cache(agent)) {
+        lost(agent, line, writes);
+        return;
+    }
+    for (const unsigned core : hierarchy_.machine().cores_of(agent) & cores_[line].ever) {
+        if (core != to) {
+            lost(core, line, writes);
+        }
     }
 }
 
@@ -156,7 +170,7 @@ Miss Attribution::request(unsigned core, const Outcome& outcome) const {
     miss.address = note_->address;
     miss.physical = static_cast<std::uint64_t>(event_->line) * machine.line_bytes;
     miss.who = note_->who;
-    miss.holders = outcome.had_copies;
+    miss.holders = outcome.had_copies & CoreSet::below(machine.cores());
     miss.reads = note_->reads;
     miss.writes = note_->writes;
     miss.traits.core = static_cast<std::uint8_t>(core);

@@ -113,6 +113,7 @@ private:
         cores_[line].shadowed.add(core);
         return shadows_[core].touch(line);
     }
+    void lost(unsigned agent, Line line, std::uint16_t writes, unsigned to);
     void lost(unsigned core, Line line, std::uint16_t writes);
     void missed(unsigned core, Line line, bool in_shadow, Miss miss);
     void stored(unsigned core, Line line);

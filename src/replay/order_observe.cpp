@@ -50,7 +50,14 @@ const Effect& Observed::access(const Access& access) {
     effect_.has_home = hierarchy_.home().home_state(line).has_value();
     effect_.from_llc = outcome.place == model::Place::llc;
     effect_.after_recall = outcome.after_recall;
+    effect_.has_groups = hierarchy_.machine().group.has_value();
+    effect_.from_group = outcome.place == model::Place::group;
     effect_.after = held(core, line);
+    if (effect_.from_group) {  // a move, not a request that the group cache sees
+        std::erase_if(effect_.remote, [&](const Change& change) {
+            return change.core == hierarchy_.machine().group_cache(core);
+        });
+    }
     for (Change& change : effect_.remote) {
         change.after = held(change.core, line);
         if (change.core == outcome.supplier) {
@@ -83,12 +90,20 @@ unsigned Observed::rank(Line line) const {
 }
 
 void Observed::leaving(unsigned core, Line line) {
+    if (hierarchy_.machine().is_group_cache(core)) {
+        effect_.group.push_back({line, core, model::kNobody, held(core, line).state});
+        return;
+    }
     if (line != effect_.line && moved(core, line) == nullptr) {
         const Held before = held(core, line);
         const auto at = std::ranges::upper_bound(ranks_, rank(line)) - ranks_.begin();
         ranks_.insert(ranks_.begin() + at, rank(line));
         effect_.moved.insert(effect_.moved.begin() + at, {core, line, before, before});
     }
+}
+
+void Observed::moving(unsigned from, unsigned to, Line line) {
+    effect_.group.push_back({line, from, static_cast<model::CoreNumber>(to), held(from, line).state});
 }
 
 void Observed::recalling(unsigned core, Line line) {

@@ -10,7 +10,8 @@
 
 namespace s80::replay {
 
-/// Which caches of a core hold a line, and the state of the line in that core.
+/// Which caches of a core hold a line, and the state of the line in that core. A group cache holds a line as
+/// an L2 does.
 struct Held {
     model::State state = 0;
     bool l1i = false;
@@ -41,6 +42,14 @@ struct AtHome {
     std::vector<Change> recalled;
 };
 
+/// A block moved between a core and its group cache, or the group cache evicted it (to: nobody).
+struct GroupMove {
+    model::Line line = 0;
+    unsigned from = 0;
+    model::CoreNumber to = model::kNobody;
+    model::State state = 0;
+};
+
 struct Effect {
     unsigned core = 0;
     model::Kind kind = model::Kind::load;
@@ -54,7 +63,7 @@ struct Effect {
     /// The core that sent the data. Nothing: memory sent the data, or no data were needed.
     std::optional<unsigned> supplier;
     model::State supplied_in = 0;  ///< state of the supplier's copy before the access
-    std::vector<Change> remote;    ///< the line's copies in all other cores that had one before the access
+    std::vector<Change> remote;  ///< the line's copies before the access in all other cores and group caches
     /// Other lines of the requester that changed their place or state. Also the line itself if it was evicted
     /// before the miss.
     std::vector<Change> moved;
@@ -63,6 +72,10 @@ struct Effect {
     bool from_llc = false;      ///< the data came from the last-level cache
     bool after_recall = false;  ///< the core missed because the home had recalled its copy
     std::vector<AtHome> at_home;
+    /// Of machines with group caches: in the order in which the blocks moved.
+    bool has_groups = false;
+    bool from_group = false;  ///< the group cache of the core gave the block up
+    std::vector<GroupMove> group;
 };
 
 /// Plays accesses on a hierarchy, and finds the effect of each: from the outcome, from the copies of the line
@@ -78,6 +91,7 @@ public:
     const Effect& access(const Access& access);
 
     void leaving(unsigned core, model::Line line) override;
+    void moving(unsigned from, unsigned to, model::Line line) override;
     void recalling(unsigned core, model::Line line) override;
     void at_home(model::HomeEvent event, model::Line line, model::CoreNumber core, model::HomeState before,
                  model::HomeState after) override;

@@ -40,6 +40,12 @@ public:
         return "[" + out + "]";
     }
 
+    std::string moved(const GroupMove& m) const {
+        return R"({"line":)" + std::to_string(m.line) + R"(,"from":)" + std::to_string(m.from) + R"(,"to":)" +
+               (m.to == model::kNobody ? "null" : std::to_string(m.to)) + R"(,"state":")" +
+               protocol_.state(m.state).name + R"("})";
+    }
+
     std::string at_home(const AtHome& h) const {
         return R"({"event":")" + std::string(model::kHomeEventNames[static_cast<unsigned>(h.event)]) +
                R"(","line":)" + std::to_string(h.line) + R"(,"core":)" +
@@ -66,6 +72,10 @@ std::string line_of(std::size_t n, const Access& access, const Effect& e, const 
         home = std::string(R"(,"from_llc":)") + (e.from_llc ? "true" : "false") + R"(,"after_recall":)" +
                (e.after_recall ? "true" : "false") + R"(,"home":)" +
                model::array(e.at_home, [&](const AtHome& one) { return json.at_home(one); });
+    }
+    if (e.has_groups) {
+        home += std::string(R"(,"from_group":)") + (e.from_group ? "true" : "false") + R"(,"group":)" +
+                model::array(e.group, [&](const GroupMove& one) { return json.moved(one); });
     }
     return out + R"(,"before":)" + json.held(e.before) + R"(,"after":)" + json.held(e.after) +
            R"(,"remote":)" + json.changes(e.remote) + R"(,"moved":)" + json.changes(e.moved) + home + "}";
@@ -122,7 +132,7 @@ void count_order(const Options& options) {
 
 void print_vocabulary(const Options&) {
     const char* const between = ",\n";
-    std::puts(('{' + model::vocabulary(model::Dimensions(0, true), between) +
+    std::puts(('{' + model::vocabulary(model::Dimensions(0, true, true), between) +
                ",\"texts\":" + model::label_texts(between) + '}')
                   .c_str());
 }

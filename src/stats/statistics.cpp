@@ -75,13 +75,18 @@ const char* dim_name(Dim dim) {
     return info(dim).name;
 }
 
-Dimensions::Dimensions(unsigned cores, bool home) {
+Dimensions::Dimensions(unsigned cores, bool home, bool groups) {
     std::transform(kDimInfo.begin(), kDimInfo.end(), size_.begin(),
                    [](const DimInfo& dim) { return dim.labels.size(); });
     size_[static_cast<unsigned>(Dim::core)] = cores;
+    if (!groups) {
+        size_[static_cast<unsigned>(Dim::source)] =
+            static_cast<std::size_t>(home ? Source::group : Source::llc);
+        size_[static_cast<unsigned>(Dim::service)] =
+            static_cast<std::size_t>(home ? Service::group : Service::llc);
+        size_[static_cast<unsigned>(Dim::group_event)] = 0;
+    }
     if (!home) {
-        size_[static_cast<unsigned>(Dim::source)] = static_cast<std::size_t>(Source::llc);
-        size_[static_cast<unsigned>(Dim::service)] = static_cast<std::size_t>(Service::llc);
         size_[static_cast<unsigned>(Dim::recall_cause)] = 0;
         size_[static_cast<unsigned>(Dim::llc_event)] = 0;
     }

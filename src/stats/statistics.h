@@ -51,9 +51,10 @@ const char* dim_name(Dim dim);
 /// The dimensions that the statistics have on one machine.
 class Dimensions {
 public:
-    /// `home`: the machine has a last-level cache or a directory. Without one, labels, dimensions and
-    /// statistics that are only for them do not exist.
-    Dimensions(unsigned cores, bool home);
+    /// `home`: the machine has a last-level cache or a directory. `groups`: it has group caches. Labels,
+    /// dimensions and statistics that are only for such machines do not exist otherwise. The label of the
+    /// last-level cache stands before that of the group caches, so machines with group caches have both.
+    Dimensions(unsigned cores, bool home, bool groups = false);
 
     std::size_t size(Dim dim) const { return size_[static_cast<unsigned>(dim)]; }
     /// Whether the statistic exists on this machine.
@@ -140,6 +141,20 @@ public:
     std::uint64_t& llc_block(LlcEvent event, ProcessClass t) {
         return all_[offset(Stat::llc_blocks) + static_cast<unsigned>(event) * kProcessClasses +
                     static_cast<unsigned>(t)];
+    }
+
+    // Only on machines with group caches.
+    std::uint64_t& group_block(GroupEvent event, ProcessClass t) {
+        return all_[offset(Stat::group_blocks) + static_cast<unsigned>(event) * kProcessClasses +
+                    static_cast<unsigned>(t)];
+    }
+    /// Counts what happens to an agent's copy: for the core, or for the group caches if the agent is one.
+    void of_agent(unsigned agent, Stat of_core, GroupEvent of_group, unsigned process_class) {
+        if (agent < cores()) [[likely]] {
+            ++core(of_core, agent);
+        } else {
+            ++group_block(of_group, static_cast<ProcessClass>(process_class));
+        }
     }
 
     std::uint64_t& resource(Stat s, Resource r) { return all_[offset(s) + static_cast<unsigned>(r)]; }

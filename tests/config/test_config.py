@@ -18,7 +18,7 @@ from s80lab.base.strict import find, load, parse_settings, parse_size
 from s80lab.base.suggest import names
 from s80lab.config.differences import differences, find_differences, label, slug, words
 from s80lab.config.experiment import ACCOUNTS, load_experiment, load_scale
-from s80lab.config.machine import GIB, Machine, load_machine, load_machine_text, low_ram
+from s80lab.config.machine import GIB, Machine, load_guest_machine, load_machine, load_machine_text, low_ram
 from s80lab.config.server import load_server
 from s80lab.config.workload import load_workload
 from s80lab.experiment.check import check_file
@@ -178,6 +178,54 @@ def test_llc_and_its_latency_need_each_other() -> None:
         load_machine("s80", {key: value for key, value in LLC.items() if key != "latency.llc"})
     with pytest.raises(UserError, match=r"latency.llc = 40 needs a table \[llc\]"):
         load_machine("s80", {"latency.llc": 40})
+
+
+GROUP = {"group.cores": 6, "group.size": "8MiB", "group.ways": 16, "latency.group": 30}
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"group.cores": 4}, r"group.cores = 4 does not divide the 18 cores of the machine: choose a divisor"),
+        ({"group.ways": 12}, r"group.size = 8388608 bytes in 12 ways of 128-byte lines makes 5461.33 sets"),
+        (
+            {"group.size": 128 * 12 * 64, "group.ways": 12, "group.replacement": "plru"},
+            r"group.ways = 12 must be a power of two for the replacement policy `plru`",
+        ),
+        (
+            {"processors.count": 255, "group.cores": 1},
+            r"group.cores = 1 makes 255 group caches on 255 cores; at most 256 cores and group caches together",
+        ),
+    ],
+)
+def test_unsupported_group_caches_are_refused_with_their_key(settings: dict[str, object], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        load_machine("s80", GROUP | settings)
+
+
+def test_group_caches_and_their_latency_need_each_other() -> None:
+    with pytest.raises(UserError, match=r"\[group\] needs a latency: set latency.group"):
+        load_machine("s80", {key: value for key, value in GROUP.items() if key != "latency.group"})
+    with pytest.raises(UserError, match=r"latency.group = 30 needs a table \[group\]"):
+        load_machine("s80", {"latency.group": 30})
+
+
+def test_guest_has_at_most_32_cores_and_group_caches() -> None:
+    assert load_guest_machine("s80", GROUP).groups == 3
+    with pytest.raises(UserError, match=r"18 cores and 18 group caches are too many for a guest"):
+        load_guest_machine("s80", GROUP | {"group.cores": 1})
+
+
+def test_directory_counts_the_lines_of_group_caches() -> None:
+    sized = {"directory.entries": "1x", "directory.ways": 16, "directory.slices": 21}
+    plain = load_machine("s80", sized | {"directory.slices": 18})
+    grouped = load_machine("s80", GROUP | sized)
+    assert grouped.directory_entries - plain.directory_entries == 3 * (8 << 20) // 128
+
+
+def test_machine_file_holds_group_caches_only_if_the_machine_has_them() -> None:
+    assert "[group]" not in load_machine("s80").resolved()
+    assert "[group]\ncores = 6\nsize = 8388608\nways = 16\n" in load_machine("s80", GROUP).resolved()
 
 
 def test_machine_file_holds_llc_and_directory_only_if_the_machine_has_them() -> None:

@@ -17,6 +17,7 @@ from s80lab.config.machine import KEYS, KEYS_FILE, TABLES, load_machine
 # Of the resolved files: checkpoints, captures and results name a machine by it.
 HASHES = {
     "classroom": "a26aba14c09cdf316a54a577c3d140b45a63afe17d5bd205a051473126c69f2b",
+    "classroom-groups": "8fc3e3a711478708c9b6b68f742a3aa4bec08a990cdb3feaeaab59939c7d4719",
     "classroom-llc": "4025691b055f6125fb1a950142399812abde28d39a1b238d6e10afd919a2d12d",
     "desktop-8": "8b797cc88ec82bafb56b36a82a914dfd4ef5011b785aecf5f89a5b0ee18cc7cf",
     "e6500": "d7f28daf80d4ae6778a38ba89a9269ec2137dfc8b734725754f8772c64c48d4c",

@@ -245,4 +245,49 @@ TEST(MachineFile, Bandwidth) {
     EXPECT_EQ(refused("banks = 4\n", ""), "accepted");
 }
 
+namespace {
+
+std::string with_groups(const std::string& group, const std::string& latency = "group = 30\n") {
+    return test::replaced(test::kResolvedS80, "upgrade = 60\n", "upgrade = 60\n" + latency) + group;
+}
+
+std::string refused_groups(const std::string& group, const std::string& latency = "group = 30\n") {
+    try {
+        Machine::parse(with_groups(group, latency), "a machine");
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST(MachineFile, GroupCachesAreRead) {
+    EXPECT_FALSE(Machine::parse(test::kResolvedS80, "a machine").group);
+    const std::string text = "[group]\ncores = 6\nsize = 8388608\nways = 16\nreplacement = \"srrip\"\n";
+    const Machine m = Machine::parse(with_groups(text), "a machine");
+    EXPECT_EQ(m.group->cores, 6U);
+    EXPECT_EQ(m.group->cache.bytes, 8388608U);
+    EXPECT_EQ(m.group->cache.ways, 16U);
+    EXPECT_EQ(m.group->policy, Policy::srrip);
+    EXPECT_EQ(m.latency.group, 30U);
+    EXPECT_EQ(m.agents(), 21U);
+}
+
+TEST(MachineFile, GroupCachesThatCannotBeBuiltAreRefused) {
+    EXPECT_EQ(refused_groups("[group]\ncores = 4\nsize = 8388608\nways = 16\n"),
+              "a machine: group.cores = 4 does not divide the 18 cores of the machine");
+    EXPECT_EQ(refused_groups("[group]\ncores = 6\nsize = 8388608\nways = 16\n", ""),
+              "a machine: the key `latency.group` is missing");
+    EXPECT_EQ(refused_groups("[group]\ncores = 6\nsize = 8388608\nways = 12\n"),
+              "a machine: group.size = 8388608 bytes in 12 ways of 128-byte lines makes 5461.33 sets; the "
+              "number of "
+              "sets must be a power of two");
+    EXPECT_EQ(refused_groups("[group]\ncores = 6\nsize = 786432\nways = 12\nreplacement = \"plru\"\n"),
+              "a machine: group.ways = 12 must be a power of two for the replacement policy `plru`");
+    EXPECT_EQ(
+        refused_groups("[group]\ncores = 1\nsize = 8388608\nways = 16\n"),
+        "a machine: the machine has 18 cores and 18 group caches, at most 32 of both together are supported");
+}
+
 }  // namespace s80::model

@@ -17,6 +17,7 @@ namespace {
 
 constexpr unsigned kL2 = 4;
 constexpr unsigned kLlc = 22;
+constexpr unsigned kGroup = 11;
 constexpr unsigned kMem = 90;
 constexpr std::uint64_t kKiB = 1024;
 
@@ -81,6 +82,26 @@ TEST(PointerChase, EndsOfThePlateausAreTheSizesThemselves) {
     // Sets of the slices get 11 to 13 lines each of an array as large as the cache.
     EXPECT_GT(mean_stall(server(), table, 24576 * kKiB), kLlc);
     EXPECT_LT(mean_stall(server(), table, 24576 * kKiB), kMem / 2);
+}
+
+/// With moesi-victim an L3 of 32 MiB for each group of 8 cores, in place of the LLC.
+Machine of_groups() {
+    Machine m = server();
+    m.llc.reset();
+    m.group = Group{8, {32768 * kKiB, 16}};
+    m.latency.group = kGroup;
+    m.check("the test's machine");
+    return m;
+}
+
+TEST(PointerChase, GroupCacheAddsItsSizeToTheL2) {
+    const Protocol table = shipped("moesi-victim");
+    for (std::uint64_t kib = 8; kib <= 65536; kib *= 2) {
+        const unsigned expected = kib <= 32 ? 0 : kib <= 1024 ? kL2 : kib <= 32768 ? kGroup : kMem;
+        EXPECT_EQ(mean_stall(of_groups(), table, kib * kKiB), expected) << kib << " KiB";
+    }
+    EXPECT_EQ(mean_stall(of_groups(), table, 32768 * kKiB), kGroup);
+    EXPECT_GT(mean_stall(of_groups(), table, 36864 * kKiB), kGroup);
 }
 
 }  // namespace s80::model

@@ -42,8 +42,8 @@ from s80lab.results.metrics.standing import ALLOWED_TIME_ERROR_US
 from s80lab.results.run_folder import RunFolder
 
 ALLOWED_POINTS = 1.0
-NAMES = {name: text for name, text in sampling.NAMES.items() if name != sampling.FROM_LLC}
-"""The headline shares: this machine has no last-level cache."""
+NAMES = {name: text for name, text in sampling.NAMES.items() if name not in sampling.FROM_SHARED}
+"""The headline shares: this machine has no shared cache."""
 LENGTH = 200  # million instructions of a region
 INTERVAL = 20_000_000  # instructions of a sampling interval
 

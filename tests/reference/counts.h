@@ -32,6 +32,7 @@ enum class Count {
     recalled_copies,
     misses_after_recall,
     llc_blocks,
+    group_blocks,
 };
 
 struct CountInfo {
@@ -40,13 +41,14 @@ struct CountInfo {
     std::vector<unsigned> extents;  ///< of the dimensions after the first, which is the core of most
 };
 
-/// home: of a machine with a last-level cache or a directory.
-inline std::vector<CountInfo> all_counts(bool home) {
+/// home: of a machine with a last-level cache or a directory. groups: of one with group caches.
+inline std::vector<CountInfo> all_counts(bool home, bool groups) {
+    const unsigned more = groups ? 2 : home ? 1 : 0;  // labels of sources and services
     std::vector<CountInfo> all{
         {Count::l1_misses, "l1_misses", {2, 6, 4}},
         {Count::l2_accesses, "l2_accesses", {2, 6, 4}},
         {Count::l2_misses, "l2_misses", {2, 6, 4}},
-        {Count::miss_source, "miss_source", {2, 6, 4, home ? 6U : 5U}},
+        {Count::miss_source, "miss_source", {2, 6, 4, 5 + more}},
         {Count::fills, "fills", {6, 4, 4}},
         {Count::upgrades, "upgrades", {2, 6}},
         {Count::stores_found_e, "stores_found_e", {2, 6}},
@@ -59,13 +61,16 @@ inline std::vector<CountInfo> all_counts(bool home) {
         {Count::l2_writebacks, "l2_writebacks", {}},
         {Count::l2_invalidations, "l2_invalidations", {}},
         {Count::interventions, "interventions", {}},
-        {Count::stall_cycles, "stall_cycles", {2, 6, 4, home ? 7U : 6U}},
+        {Count::stall_cycles, "stall_cycles", {2, 6, 4, 6 + more}},
     };
     if (home) {
         all.push_back({Count::recalls, "recalls", {6}});
         all.push_back({Count::recalled_copies, "recalled_copies", {2, 6}});
         all.push_back({Count::misses_after_recall, "misses_after_recall", {2, 6, 4, 2}});
         all.push_back({Count::llc_blocks, "llc_blocks", {6}});
+    }
+    if (groups) {
+        all.push_back({Count::group_blocks, "group_blocks", {6}});
     }
     return all;
 }

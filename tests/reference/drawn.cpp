@@ -13,6 +13,7 @@ constexpr std::uint64_t kDefaultSeed = 80;
 constexpr Line kLineRange = 4096;
 constexpr unsigned kMaxProcessors = 32;
 constexpr unsigned kMaxCores = 18;
+constexpr unsigned kMostAgents = 31;  ///< cores and group caches, where memory remembers sharers
 constexpr unsigned kMostWays = 16;
 
 class Dice {
@@ -47,11 +48,18 @@ Machine draw_machine(Dice& dice, const Wanted& wanted) {
     m.cache = 120;
     m.upgrade = 60;
     m.llc_hit = 40;
+    m.group_hit = 20;
     if (wanted.llc) {
         m.llc = Shape{dice.one_of({1, 2, 4, 8}), 1 + dice.below(8)};
     }
     if (wanted.directory) {
         m.directory = Shape{dice.one_of({1, 2, 4, 8}), 1 + dice.below(8)};
+    }
+    if (wanted.groups) {
+        m.group = shape();
+        do {
+            m.group_cores = 1 + dice.below(m.cores);
+        } while (m.cores % m.group_cores != 0 || m.agents() > kMostAgents);
     }
     return m;
 }

@@ -19,6 +19,7 @@ struct Wanted {
     unsigned cores = 0;  ///< 0: drawn, at most 18
     bool llc = false;
     bool directory = false;  ///< of bounded size
+    bool groups = false;     ///< group caches
 };
 
 /// A case shrinks by leaving accesses out.

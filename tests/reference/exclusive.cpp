@@ -52,9 +52,13 @@ Hierarchy::Service ExclusiveHierarchy::beyond_l1(unsigned core, const Access& ac
     if (machine().organisation == Organisation::exclusive_textbook) {
         auto taken = cores_[core].l2.remove(access.line);
         taken = taken ? taken : other.remove(access.line);
+        if (taken) {
+            begin_move(core, access.line);
+        }
         if (const auto victim = l1.make_room(access.line)) {
             move_to_l2(core, *victim);
         }
+        end_move(core, access.line);
         if (taken) {
             const Service service = found(core, access, *taken);
             l1.insert(*taken);
@@ -81,10 +85,12 @@ Hierarchy::Service ExclusiveHierarchy::beyond_l1(unsigned core, const Access& ac
 }
 
 void ExclusiveHierarchy::move_to_l2(unsigned core, const Block& block) {
+    begin_move(core, block.line);
     if (const auto victim = cores_[core].l2.make_room(block.line)) {
         evicted(core, *victim);
     }
     cores_[core].l2.insert(block);
+    end_move(core, block.line);
 }
 
 Block* ExclusiveHierarchy::held(unsigned core, Line line) {

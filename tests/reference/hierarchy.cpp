@@ -13,7 +13,7 @@ const char* own_event(Kind kind) {
     return kind == Kind::ifetch ? "fetch" : kind == Kind::store ? "store" : "load";
 }
 
-/// Index into `dims.source`: memory M O E S llc.
+/// Index into `dims.source`: memory M O E S llc group.
 unsigned source_index(const std::string& counts_as) {
     return 1 + static_cast<unsigned>(std::string("MOES").find(counts_as));
 }
@@ -32,6 +32,9 @@ Hierarchy::Hierarchy(const Machine& machine, const Table& table) : machine_(mach
     if (machine.directory) {
         directory_.emplace(machine.directory->sets, machine.directory->ways);
     }
+    for (unsigned group = machine.cores; group < machine.agents(); ++group) {
+        groups_.emplace_back(machine.group->sets, machine.group->ways);
+    }
 }
 
 std::unique_ptr<Hierarchy> Hierarchy::make(const Machine& machine, const Table& table) {
@@ -49,9 +52,14 @@ unsigned Hierarchy::access(const Access& access) {
         count(Count::l1_misses, core, access) += l1_has(core, access) ? 0 : 1;
         count(Count::l2_accesses, core, access) += 1;
         const Service service = beyond_l1(core, access);
-        const unsigned cycles[] = {machine_.l2_hit, machine_.memory, machine_.cache, machine_.upgrade,
-                                   machine_.llc_hit};
-        constexpr unsigned places[] = {0, 1, 2, 3, 6};  // in dims.service
+        const unsigned cycles[] = {machine_.l2_hit,
+                                   machine_.memory,
+                                   machine_.cache,
+                                   machine_.upgrade,
+                                   machine_.llc_hit,
+                                   machine_.group_hit,
+                                   machine_.group_hit + machine_.upgrade};
+        constexpr unsigned places[] = {0, 1, 2, 3, 6, 7, 7};  // in dims.service
         stall = cycles[static_cast<unsigned>(service)];
         count(Count::stall_cycles, core, access, places[static_cast<unsigned>(service)]) += stall;
         check_single_writer(access.line);
@@ -75,8 +83,8 @@ unsigned Hierarchy::access(const Access& access) {
     return stall;
 }
 
-std::string Hierarchy::state(unsigned core, Line line) {
-    const Block* const block = held(core, line);
+std::string Hierarchy::state(unsigned agent, Line line) {
+    const Block* const block = copy(agent, line);
     return block == nullptr ? table_.invalid : block->state;
 }
 
@@ -91,7 +99,7 @@ Hierarchy::Service Hierarchy::found(unsigned core, const Access& access, Block& 
         count(Count::upgrades, core, access) += 1;
         const Answer answer = ask(core, cell.bus, access);
         if (cell.bus == "rfo" && answer.supplier) {  // it asks for data that it has, and gets them
-            count(Count::interventions, answer.supplier->core) += 1;
+            count_supply(answer.supplier->core, access);
         }
         next = answer.shared ? cell.next_shared : cell.next_alone;
         service = Service::upgrade;
@@ -106,6 +114,14 @@ Hierarchy::Service Hierarchy::found(unsigned core, const Access& access, Block& 
 }
 
 std::pair<Hierarchy::Service, Block> Hierarchy::missed(unsigned core, const Access& access) {
+    if (auto moved = take_from_group(core, access.line)) {
+        count_after_recall(core, access);
+        auto [service, block] = entered(core, access, *moved, Service::moved, 6);
+        if (found(core, access, block) == Service::upgrade) {
+            service = Service::moved_and_upgrade;
+        }
+        return {service, block};
+    }
     const OwnCell& cell = table_.own_cell(own_event(access.kind), table_.invalid);
     const Answer answer = ask(core, cell.bus, access);
     Block block;
@@ -123,8 +139,14 @@ std::pair<Hierarchy::Service, Block> Hierarchy::missed(unsigned core, const Acce
         block.state = supplier.gives.empty() ? block.state : supplier.gives;
         service = Service::cache;
         source = source_index(table_.facts.at(supplier.state).counts_as);
-        count(Count::interventions, supplier.core) += 1;
+        count_supply(supplier.core, access);
     }
+    return entered(core, access, block, service, source);
+}
+
+/// The block enters the core.
+std::pair<Hierarchy::Service, Block> Hierarchy::entered(unsigned core, const Access& access, Block block,
+                                                        Service service, unsigned source) {
     block.e_since_fill = counts_as_e(block.state);
     block.process_class = access.process_class;
     e_count(Count::e_resident, core, block) += block.e_since_fill ? 1 : 0;
@@ -141,14 +163,24 @@ void Hierarchy::evicted(unsigned core, const Block& block) {
     if (cell.writeback) {
         count(Count::l2_writebacks, core) += 1;
     }
-    if (table_.absent.empty()) {
-        memory_[block.line] = cell.writeback ? block.value : memory_[block.line];
-    } else if (cell.put) {
-        put_at_home(core, block, cell.writeback);
-    }
     if (block.e_since_fill) {
         e_count(Count::e_evicted, core, block) += 1;
         e_count(Count::e_resident, core, block) -= 1;
+    }
+    if (machine_.group) {
+        move_to_group(core, block);
+    } else {
+        given_up(core, block);
+    }
+}
+
+/// The block leaves a core or group cache, and does not move to another one.
+void Hierarchy::given_up(unsigned agent, const Block& block) {
+    const OwnCell& cell = table_.own_cell("evict", block.state);
+    if (table_.absent.empty()) {
+        memory_[block.line] = cell.writeback ? block.value : memory_[block.line];
+    } else if (cell.put) {
+        put_at_home(block, cell.writeback, others_hold(agent, block.line));
     }
 }
 
@@ -163,8 +195,8 @@ Hierarchy::Answer Hierarchy::ask(unsigned core, const std::string& request, cons
         home = &home_cell(request == "read" && access.kind == Kind::ifetch ? "fetch" : request, line);
     }
     const bool first = home != nullptr && home->first;
-    for (unsigned other = 0; other < machine_.cores; ++other) {
-        Block* const block = other == core ? nullptr : held(other, line);
+    for (unsigned other = 0; other < machine_.agents(); ++other) {
+        Block* const block = other == core ? nullptr : copy(other, line);
         if (block == nullptr) {
             continue;
         }
@@ -179,7 +211,7 @@ Hierarchy::Answer Hierarchy::ask(unsigned core, const std::string& request, cons
             answer.supplier = Supplier{other, block->state, cell.gives, block->value};
         }
         if (cell.writeback) {
-            count(Count::l2_writebacks, other) += 1;
+            count_copy(other, Count::l2_writebacks, GroupEvent::writeback, *block);
             written = block->value;
         }
         const bool leaves = cell.next == table_.invalid;
@@ -189,12 +221,13 @@ Hierarchy::Answer Hierarchy::ask(unsigned core, const std::string& request, cons
             e_count(Count::e_resident, other, *block) -= 1;
         }
         if (leaves) {
-            count(Count::l2_invalidations, other) += 1;
-            drop(other, line);
+            count_copy(other, Count::l2_invalidations, GroupEvent::invalidation, *block);
+            lose(other, line);
         } else {
             answer.shared = true;
-            if (block->state != cell.next) {
-                block->state = cell.next;
+            const bool changed = block->state != cell.next;
+            block->state = cell.next;
+            if (changed && is_core(other)) {
                 state_changed(other, *block);
             }
         }
@@ -208,9 +241,9 @@ Hierarchy::Answer Hierarchy::ask(unsigned core, const std::string& request, cons
     return answer;
 }
 
-bool Hierarchy::others_hold(unsigned core, Line line) {
-    for (unsigned other = 0; other < machine_.cores; ++other) {
-        if (other != core && held(other, line) != nullptr) {
+bool Hierarchy::others_hold(unsigned agent, Line line) {
+    for (unsigned other = 0; other < machine_.agents(); ++other) {
+        if (other != agent && (copy(other, line) != nullptr || moving_.contains({other, line}))) {
             return true;
         }
     }
@@ -220,14 +253,14 @@ bool Hierarchy::others_hold(unsigned core, Line line) {
 void Hierarchy::check_single_writer(Line line) {
     unsigned holders = 0;
     unsigned writers = 0;
-    for (unsigned core = 0; core < machine_.cores; ++core) {
-        if (const Block* const block = held(core, line)) {
+    for (unsigned agent = 0; agent < machine_.agents(); ++agent) {
+        if (const Block* const block = copy(agent, line)) {
             holders += 1;
             writers += writable(block->state) ? 1 : 0;
         }
     }
     if (writers != 0 && holders != 1) {
-        throw Unsound("line " + std::to_string(line) + " is writable in one core while another holds it");
+        throw Unsound("line " + std::to_string(line) + " is writable in one place while another holds it");
     }
 }
 

@@ -42,13 +42,19 @@ struct Machine {
     unsigned threads_per_core = 1;
     Shape l1i, l1d, l2;
     Organisation organisation = Organisation::inclusive;
-    unsigned l2_hit = 0, memory = 0, cache = 0, upgrade = 0, llc_hit = 0;  ///< stall cycles
+    /// Stall cycles.
+    unsigned l2_hit = 0, memory = 0, cache = 0, upgrade = 0, llc_hit = 0, group_hit = 0;
+    std::optional<Shape> group;  ///< one for each group of cores
+    unsigned group_cores = 1;
     std::optional<Shape> llc;
     std::optional<Shape> directory;  ///< none: it knows every copy
     bool home() const { return llc || directory; }
+    /// Those that hold blocks: the cores, and after them the group caches.
+    unsigned agents() const { return cores + (group ? cores / group_cores : 0); }
+    unsigned group_of(unsigned core) const { return cores + core / group_cores; }
 };
 
-/// A line as the coherence protocol sees it: one for each core that holds the line.
+/// A line as the coherence protocol sees it: one for each core or group cache that holds the line.
 struct Block {
     Line line = 0;
     std::string state;
@@ -74,8 +80,8 @@ public:
     /// without permission, or reaches an impossible cell.
     unsigned access(const Access& access);
 
-    /// The state of a line in a core; the invalid one when it is not there.
-    std::string state(unsigned core, Line line);
+    /// The state of a line in a core or group cache; the invalid one when it is not there.
+    std::string state(unsigned agent, Line line);
     std::string home_state_of(Line line) { return home_state(line); }
     virtual L1View l1i(unsigned core, Line line) = 0;
     virtual L1View l1d(unsigned core, Line line) = 0;
@@ -83,7 +89,8 @@ public:
     Machine const& machine() const { return machine_; }
 
 protected:
-    enum class Service { l2, memory, cache, upgrade, llc };
+    /// moved_and_upgrade: the group cache gave up a block that lacked the permission to store.
+    enum class Service { l2, memory, cache, upgrade, llc, moved, moved_and_upgrade };
 
     Hierarchy(const Machine& machine, const Table& table);
 
@@ -105,6 +112,9 @@ protected:
     Service found(unsigned core, const Access& access, Block& block);
     /// The core's own event finds no block; the new one is to be filled in.
     std::pair<Service, Block> missed(unsigned core, const Access& access);
+    /// A block is about to move between two caches, and in none of them: the core has it all the same.
+    void begin_move(unsigned core, Line line) { moving_.emplace(core, line); }
+    void end_move(unsigned core, Line line) { moving_.erase({core, line}); }
     /// The block leaves the core.
     void evicted(unsigned core, const Block& block);
     bool writable(const std::string& state) const { return table_.facts.at(state).writable; }
@@ -126,20 +136,51 @@ private:
     using Written = std::optional<std::uint64_t>;  ///< what a private cache wrote back
     enum class Cause { llc, directory };           ///< in the order of `dims.recall_cause`
     enum class LlcEvent { fill, eviction, writeback };
+    enum class GroupEvent { fill, hit, eviction, writeback, invalidation, recall, supply };
 
     Answer ask(unsigned core, const std::string& request, const Access& access);
     const std::string& home_state(Line line) { return home_.try_emplace(line, table_.absent).first->second; }
     bool has_data(const std::string& state) const { return table_.home_facts.at(state).data; }
     bool tracked(const std::string& state) const { return table_.home_facts.at(state).copies != "none"; }
-    bool others_hold(unsigned core, Line line);
-    bool anybody_holds(Line line) { return others_hold(machine_.cores, line); }
+    bool others_hold(unsigned agent, Line line);
+    bool anybody_holds(Line line) { return others_hold(machine_.agents(), line); }
+    bool is_core(unsigned agent) const { return agent < machine_.cores; }
+
+    // Group caches (group.cpp).
+    Block* copy(unsigned agent, Line line);
+    void lose(unsigned agent, Line line);
+    std::optional<Block> take_from_group(unsigned core, Line line);
+    void move_to_group(unsigned core, Block block);
+    void leave_group(unsigned group, const Block& block);
+    void count_group(GroupEvent event, unsigned process_class) {
+        counts_.at(Count::group_blocks, {static_cast<unsigned>(event), process_class, 0, 0, 0}) += 1;
+    }
+    /// Counts what happens to the copy of a core or of a group cache.
+    void count_copy(unsigned agent, Count of_core, GroupEvent of_group, const Block& block) {
+        if (is_core(agent)) {
+            count(of_core, agent) += 1;
+        } else {
+            count_group(of_group, block.process_class);
+        }
+    }
+    void count_supply(unsigned agent, const Access& access) {
+        if (is_core(agent)) {
+            count(Count::interventions, agent) += 1;
+        } else {
+            count_group(GroupEvent::supply, access.process_class);
+        }
+    }
+
+    std::pair<Service, Block> entered(unsigned core, const Access& access, Block block, Service service,
+                                      unsigned source);
+    void given_up(unsigned agent, const Block& block);
 
     // What lies behind the private caches, if the table has a [home] (home.cpp).
     const HomeCell& home_cell(const std::string& event, Line line) {
         return table_.home_cell(event, home_state(line));
     }
     void request_at_home(const HomeCell& cell, const Access& access, const Written& written, Answer& answer);
-    void put_at_home(unsigned core, const Block& block, bool writeback);
+    void put_at_home(const Block& block, bool writeback, bool others);
     void enter(Line line, const std::string& next);
     void keep(Line line, const std::string& next, const Written& written);
     void track(Line line, unsigned process_class);
@@ -174,7 +215,9 @@ private:
     std::map<Line, std::string> home_;  ///< the state of each line at home
     std::map<Line, std::uint64_t> llc_values_;
     std::optional<RecencySets<Tag>> llc_, directory_;
-    std::set<Line> untracked_;        ///< no core holds them any more, since this access
+    std::set<Line> untracked_;  ///< no core holds them any more, since this access
+    std::vector<RecencySets<Block>> groups_;
+    std::set<std::pair<unsigned, Line>> moving_;
     std::vector<Entering> entering_;  ///< put into the last-level cache during this access
     std::map<Cause, std::set<std::pair<unsigned, Line>>> recalled_;  ///< lost, and not asked for since
     std::map<Line, std::uint64_t> last_stored_;

@@ -36,10 +36,10 @@ void Hierarchy::request_at_home(const HomeCell& cell, const Access& access, cons
     }
 }
 
-void Hierarchy::put_at_home(unsigned core, const Block& block, bool writeback) {
+void Hierarchy::put_at_home(const Block& block, bool writeback, bool others) {
     const std::string before = home_state(block.line);
     const HomeCell& cell = home_cell(table_.put_row(block.state), block.line);
-    const std::string next = cell.after(others_hold(core, block.line), writeback);
+    const std::string next = cell.after(others, writeback);
     keep(block.line, next, writeback ? Written(block.value) : std::nullopt);
     enter(block.line, next);
     if (has_data(next) && !has_data(before)) {
@@ -118,30 +118,36 @@ Hierarchy::Written Hierarchy::recall(Line line, Cause cause, unsigned process_cl
     const auto number = static_cast<unsigned>(cause);
     counts_.at(Count::recalls, {number, process_class, 0, 0, 0}) += 1;
     Written written;
-    for (unsigned core = 0; core < machine_.cores; ++core) {
-        const Block* const block = held(core, line);
+    for (unsigned agent = 0; agent < machine_.agents(); ++agent) {
+        const Block* const block = copy(agent, line);
         if (block == nullptr) {
             continue;
         }
         if (table_.remote_cell("recall", block->state).writeback) {
-            count(Count::l2_writebacks, core) += 1;
+            count_copy(agent, Count::l2_writebacks, GroupEvent::writeback, *block);
             written = block->value;
         }
         if (block->e_since_fill) {
-            e_count(Count::e_invalidated, core, *block) += 1;
-            e_count(Count::e_resident, core, *block) -= 1;
+            e_count(Count::e_invalidated, agent, *block) += 1;
+            e_count(Count::e_resident, agent, *block) -= 1;
         }
-        count(Count::l2_invalidations, core) += 1;
-        counts_.at(Count::recalled_copies, {core, number, block->process_class, 0, 0}) += 1;
-        recalled_[cause].emplace(core, line);
-        drop(core, line);
+        count_copy(agent, Count::l2_invalidations, GroupEvent::invalidation, *block);
+        if (is_core(agent)) {
+            counts_.at(Count::recalled_copies, {agent, number, block->process_class, 0, 0}) += 1;
+        } else {
+            count_group(GroupEvent::recall, block->process_class);
+        }
+        recalled_[cause].emplace(agent, line);
+        lose(agent, line);
     }
     return written;
 }
 
 void Hierarchy::count_after_recall(unsigned core, const Access& access) {
     for (auto& [cause, lost] : recalled_) {
-        if (lost.erase({core, access.line}) != 0) {
+        const auto own = lost.erase({core, access.line});
+        const auto of_group = machine_.group ? lost.erase({machine_.group_of(core), access.line}) : 0;
+        if (own + of_group != 0) {
             count(Count::misses_after_recall, core, access, static_cast<unsigned>(cause)) += 1;
         }
     }

@@ -116,7 +116,7 @@ private:
     }
 
     std::optional<std::string> compare_line(std::size_t i, Line line) {
-        for (unsigned core = 0; core < case_.machine.cores; ++core) {
+        for (unsigned core = 0; core < case_.machine.agents(); ++core) {
             const std::string& theirs = protocol_.state(model_.hierarchy.caches().state(core, line)).name;
             const std::string ours = reference_->state(core, line);
             if (theirs != ours) {
@@ -130,6 +130,9 @@ private:
                 if (theirs_at_home != ours_at_home) {
                     return at(i, "home state of line " + std::to_string(line), theirs_at_home, ours_at_home);
                 }
+            }
+            if (core >= case_.machine.cores) {
+                continue;  // a group cache
             }
             const L1View instruction{model_.hierarchy.caches().in_l1(core, line, true), false};
             const L1View data{model_.hierarchy.caches().in_l1(core, line, false),
@@ -155,7 +158,7 @@ private:
 
     /// The model's values are flat and row-major, in the order of the dimensions.
     std::optional<std::string> compare_statistics() {
-        for (const CountInfo& info : all_counts(case_.machine.home())) {
+        for (const CountInfo& info : all_counts(case_.machine.home(), case_.machine.group.has_value())) {
             const auto stat = statistic(info.name);
             const auto values = model_.hierarchy.stats().values(stat);
             for (std::size_t flat = 0; flat < values.size(); ++flat) {
@@ -213,6 +216,10 @@ void showValue(const Case& c, std::ostream& out) {
     shape("L1I", m.l1i);
     shape("L1D", m.l1d);
     shape("L2", m.l2);
+    if (m.group) {
+        out << ", groups of " << m.group_cores;
+        shape("group cache", *m.group);
+    }
     if (m.llc) {
         shape("LLC", *m.llc);
     }
@@ -240,7 +247,11 @@ model::Machine model_machine(const Machine& machine) {
     m.l1d = geometry(machine.l1d);
     m.l2 = geometry(machine.l2);
     m.l2_inclusion = organisation_name(machine.organisation);
-    m.latency = {machine.l2_hit, machine.memory, machine.cache, machine.upgrade, machine.llc_hit};
+    m.latency = {machine.l2_hit,  machine.memory,  machine.cache,
+                 machine.upgrade, machine.llc_hit, machine.group_hit};
+    if (machine.group) {
+        m.group = model::Group{machine.group_cores, geometry(*machine.group)};
+    }
     if (machine.llc) {
         m.llc = model::SlicedGeometry{geometry(*machine.llc)};
     }

@@ -46,7 +46,7 @@ std::size_t next_window(const Case& c, std::size_t from, model::Epoch& epoch) {
 }
 
 std::optional<std::string> compare(const Case& c, Replayed& full, Replayed& filtered) {
-    for (const CountInfo& info : all_counts(c.machine.home())) {
+    for (const CountInfo& info : all_counts(c.machine.home(), c.machine.group.has_value())) {
         const auto stat = statistic(info.name);
         const auto one = full.hierarchy.stats().values(stat);
         const auto other = filtered.hierarchy.stats().values(stat);

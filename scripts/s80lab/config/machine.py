@@ -118,7 +118,7 @@ class MachineBase(Strict):
     description: str
     protocol: str
     line_bytes: int
-    # Models of the tables, with the declared keys; llc and directory: None if the machine has none.
+    # Models of the tables, with the declared keys; group, llc and directory: None if the machine has none.
     processors: Any
     l1i: Any
     l1d: Any
@@ -129,6 +129,7 @@ class MachineBase(Strict):
     translation: Any
     bandwidth: Any
     smt: Any
+    group: Any
     llc: Any
     directory: Any
     guest: GuestPart
@@ -164,17 +165,43 @@ class MachineBase(Strict):
                 f"the server: the machine has {self.processors.count // threads} cores (threads per core: "
                 f"{threads})"
             )
+        self._check_groups()
         self._check_home()
-        for name, cache in (("l1i", self.l1i), ("l1d", self.l1d), ("l2", self.l2)):
+        policy = self.replacement.policy
+        caches = [("l1i", self.l1i, policy), ("l1d", self.l1d, policy), ("l2", self.l2, policy)]
+        for name, cache, policy in [*caches, *([("group", self.group, self.group.replacement)] if self.group else [])]:
             sets, rest = divmod(cache.size, cache.ways * self.line_bytes)
             if rest or sets == 0 or sets & (sets - 1):
                 raise ValueError(
                     f"{name}.size = {cache.size} bytes in {cache.ways} ways of {self.line_bytes}-byte lines makes "
                     f"{cache.size / (cache.ways * self.line_bytes):g} sets; the number of sets must be a power of two"
                 )
-            if self.replacement.policy == "plru" and cache.ways & (cache.ways - 1):
+            if policy == "plru" and cache.ways & (cache.ways - 1):
                 raise ValueError(f"{name}.ways = {cache.ways} must be a power of two for the replacement policy `plru`")
         return self
+
+    def _check_groups(self) -> None:
+        if self.group is None:
+            if self.latency.group is not None:
+                raise ValueError(
+                    f"latency.group = {self.latency.group} needs a table [group]: add the table, or remove the key"
+                )
+            return
+        if self.latency.group is None:
+            raise ValueError(
+                "[group] needs a latency: set latency.group, the stall cycles of a miss that the group cache services"
+            )
+        if self.cores % self.group.cores:
+            raise ValueError(
+                f"group.cores = {self.group.cores} does not divide the {self.cores} cores of the machine: choose a "
+                "divisor"
+            )
+        most = limits("processors.count")[1]
+        if self.cores + self.groups > most:
+            raise ValueError(
+                f"group.cores = {self.group.cores} makes {self.groups} group caches on {self.cores} cores; at most "
+                f"{most} cores and group caches together are supported: choose larger groups"
+            )
 
     def _check_home(self) -> None:
         if self.llc is None and self.latency.llc is not None:
@@ -214,15 +241,27 @@ class MachineBase(Strict):
             raise ValueError(f"{name}.ways = {part.ways} must be a power of two for the replacement policy `plru`")
 
     @property
+    def cores(self) -> int:
+        """The number of cores."""
+        count: int = self.processors.count // self.processors.threads_per_core
+        return count
+
+    @property
+    def groups(self) -> int:
+        """The number of group caches."""
+        return self.cores // self.group.cores if self.group else 0
+
+    @property
     def directory_entries(self) -> int:
         """The entries of the directory as a number; 0: the directory knows every copy. ValueError if that is not a
         number that the key may have."""
         entries: int | str = self.directory.entries if self.directory else 0
         if isinstance(entries, int):
             return entries
-        private = self.l2.size + (0 if self.l2.inclusion.startswith("inclusive") else self.l1i.size + self.l1d.size)
-        cores = self.processors.count // self.processors.threads_per_core
-        number: int = round(float(entries[:-1]) * (cores * (private // self.line_bytes)))
+        inclusive = self.l2.inclusion.startswith("inclusive")
+        private = self.l2.size + (0 if inclusive else self.l1i.size + self.l1d.size)
+        in_groups = self.groups * (self.group.size // self.line_bytes) if self.group else 0
+        number: int = round(float(entries[:-1]) * (self.cores * (private // self.line_bytes) + in_groups))
         if fault := _limit_fault(KEYS["directory.entries"], number, entries):
             raise ValueError(f"key `directory.entries`: {fault}")
         return number
@@ -353,6 +392,12 @@ def load_guest_machine(name: str, overrides: Mapping[str, object] | None = None)
             f"{name}: key `processors.count`: `{machine.processors.count}` is not allowed for a guest; "
             f"write a number of at most {GUEST_PROCESSORS}. "
             f"Traces and captures play on machines with up to {limits('processors.count')[1]} processors"
+        )
+    if machine.cores + machine.groups > GUEST_PROCESSORS:
+        raise UserError(
+            f"{name}: {machine.cores} cores and {machine.groups} group caches are too many for a guest, which has at "
+            f"most {GUEST_PROCESSORS} of both together: choose a larger `group.cores`. Traces and captures play on "
+            "such machines"
         )
     return machine
 

@@ -258,6 +258,10 @@ def gem5_design(
             "[smt] cannot be set for gem5, whose TimingSimpleCPU has one thread per core: remove it from the "
             "machine file"
         )
+    if machine.group is not None:
+        raise UserError(
+            "[group] cannot be set for gem5, whose MOESI_hammer has no group caches: remove it from the machine file"
+        )
     if machine.llc is not None or machine.directory is not None:
         raise UserError(
             "[llc] and [directory] cannot be set for gem5, whose MOESI_hammer has no last-level cache: remove them "

@@ -29,8 +29,8 @@ from s80lab.results.run_folder import renewed
 from s80lab.results.snapshots import REQUIRED_OF_GEM5, SCHEMA
 
 ANY = "any"
-_ONLY_MODEL = {"service": ("issue", "order", "llc"), "source": ("llc",)}
-"""Waits that the model's clock charges, and gem5 does not; and a part that MOESI_hammer lacks."""
+_ONLY_MODEL = {"service": ("issue", "order", "llc", "group"), "source": ("llc", "group")}
+"""Waits that the model's clock charges, and gem5 does not; and parts that MOESI_hammer lacks."""
 _MORE = {"privilege": (ANY,), "class": (ANY,), "kind": (READ,)}
 DIMS: Mapping[str, tuple[str, ...]] = {
     dim: tuple(label for label in LABELS[dim] if label not in _ONLY_MODEL.get(dim, ())) + _MORE.get(dim, ())

@@ -18,7 +18,7 @@ from s80lab.exec.folder import Counts, ExecRun, Side, counts_of
 from s80lab.results.metrics.standing import ALLOWED_WAIT_ERROR
 
 SIDES = ("all", *LABELS["privilege"])
-_SHORT = {"l2": "L2 hit", "cache": "other cache", "order": "wait", "llc": "LLC hit"}
+_SHORT = {"l2": "L2 hit", "cache": "other cache", "order": "wait", "llc": "LLC hit", "group": "group cache"}
 SERVICES = {service: _SHORT.get(service, service) for service in LABELS["service"]}
 SHOWN_LINES, SHOWN_ACCESSES, SHOWN_SUMS, SHOWN_DATA = 6, 8, 8, 3
 NAME_WIDTH = 44
@@ -263,6 +263,8 @@ def ranges(numbers: Sequence[int]) -> str:
 def machine_line(machine: Machine) -> str:
     """The machine in one line: processors, caches, line size and protocol."""
     processors, caches = machine.processors, [f"{_size(machine.l1d.size)} L1s", f"{_size(machine.l2.size)} private L2s"]
+    if machine.group is not None:
+        caches.append(f"{_size(machine.group.size)} group caches of {machine.group.cores} cores")
     if machine.llc is not None:
         caches.append(f"{_size(machine.llc.size)} LLC")
     return (

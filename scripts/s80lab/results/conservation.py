@@ -149,11 +149,37 @@ def _entries(name: str, whole: str) -> Callable[[Delta], Sides]:
     return sides
 
 
+def _since_start(delta: Delta) -> Delta:
+    """The stretch from the start of the counts to the end of `delta`."""
+    return replace(delta, begin=replace(delta.end, values={name: 0 * v for name, v in delta.end.values.items()}))
+
+
 def _after_recall(delta: Delta) -> Sides:
-    """Since the start: a copy may be recalled before the stretch, and missed in it."""
+    """Since the start: a copy may be recalled before the stretch, and missed in it. What a group cache lost, a core of
+    the group misses."""
+    ends = _since_start(delta)
+    if _has_groups(delta):
+        copies = ends.total("recalled_copies") + ends.total("group_blocks", group_event="recall")
+        return (), np.asarray(ends.total("misses_after_recall")), np.asarray(copies)
     dims = ("core", "recall_cause")
-    ends = replace(delta, begin=replace(delta.end, values={name: 0 * v for name, v in delta.end.values.items()}))
     return dims, ends.by("misses_after_recall", *dims), ends.by("recalled_copies", *dims)
+
+
+def _has_groups(delta: Delta) -> bool:
+    return "group_blocks" in delta.header.statistics
+
+
+def _group_hits(delta: Delta) -> Sides:
+    hits = delta.total("group_blocks", group_event="hit")
+    return (), np.asarray(hits), np.asarray(delta.total("miss_source", source="group"))
+
+
+def _left_group(delta: Delta) -> Sides:
+    """Since the start, because blocks leave that entered before the stretch."""
+    counts = _since_start(delta).by("group_blocks", "group_event", "class")
+    events = delta.header.labels["group_event"]
+    left = sum(counts[events.index(event)] for event in ("hit", "eviction", "invalidation"))
+    return ("class",), np.asarray(left), counts[events.index("fill")]
 
 
 HOME_CONSERVATION_CHECKS: tuple[ConservationCheck, ...] = (
@@ -177,6 +203,18 @@ HOME_CONSERVATION_CHECKS: tuple[ConservationCheck, ...] = (
     ),
 )
 """Of machines with a last-level cache or a directory."""
+
+GROUP_CONSERVATION_CHECKS: tuple[ConservationCheck, ...] = (
+    ConservationCheck(
+        "group_hits_are_misses",
+        "each block that a group cache gives to a core is an L2 miss that it services",
+        _group_hits,
+    ),
+    ConservationCheck(
+        "group_left_after_it_entered", "at most as many blocks left the group caches as entered", _left_group, "<="
+    ),
+)
+"""Of machines with group caches."""
 
 CONSERVATION_CHECKS: tuple[ConservationCheck, ...] = (
     ConservationCheck(
@@ -259,7 +297,10 @@ def check_stretch(delta: Delta, span: str) -> list[str]:
     """Runs all conservation checks over one stretch. Returns their names; raises ConservationError."""
     _check_growth(delta, span)
     of_home = HOME_CONSERVATION_CHECKS if "recalls" in delta.header.statistics else ()
-    checks = [check for check in (*CONSERVATION_CHECKS, *of_home) if check.engine in (None, delta.header.engine)]
+    of_groups = GROUP_CONSERVATION_CHECKS if _has_groups(delta) else ()
+    checks = [
+        check for check in (*CONSERVATION_CHECKS, *of_home, *of_groups) if check.engine in (None, delta.header.engine)
+    ]
     for check in checks:
         dims, left, right = check.sides(delta)
         bad = check.violations(delta, dims, left, right)

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 __all__ = ["insert_run", "insert_runs", "list_runs"]
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 BUSY_TIMEOUT_S = 60.0
 
 T = TypeVar("T")

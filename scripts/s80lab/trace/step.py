@@ -27,7 +27,8 @@ _ASKS = {"read": "read request", "rfo": "read for ownership", "upgrade": "upgrad
 
 @dataclass(frozen=True)
 class Spot:
-    """A line in a core's caches: its state, the caches that hold it (`L1D+L2`), and its value."""
+    """A line in a core's caches or in a group cache: its state, the caches that hold it (`L1D+L2`, or `group`), and its
+    value."""
 
     state: str
     where: str
@@ -43,10 +44,11 @@ class Step:
 
     number: from 1, counted in the file. changes: the new spot of each (core, line) that the access changed, or of the
     accessing core; None: no longer cached. was: the earlier state of each of these. copies: the spots of the accessed
-    line after the access, by core. from_llc: whether the last-level cache sent the data. at_home: the accessed line's
-    state at the home after the access; empty if the protocol has no home of its own. written: the new value in memory
-    of each line that was written back. in_memory: the value in memory of the accessed line. violations: sentences on
-    the invariants that the access violates.
+    line after the access, by core. A group cache has the number of a core after the machine's cores. from_llc,
+    from_group: whether the last-level cache or the core's group cache sent the data. at_home: the accessed line's state
+    at the home after the access; empty if the protocol has no home of its own. written: the new value in memory of each
+    line that was written back. in_memory: the value in memory of the accessed line. violations: sentences on the
+    invariants that the access violates.
     """
 
     number: int
@@ -60,6 +62,7 @@ class Step:
     supplier: int | None
     from_memory: bool
     from_llc: bool
+    from_group: bool
     at_home: str
     stall: int
     was: dict[tuple[int, int], str]
@@ -91,7 +94,8 @@ class Contents:
 class Lesson:
     """A trace with an explanation of each access.
 
-    setup: the sentence on machine, settings and protocol. first: number of the first access in `steps`, from 0.
+    setup: the sentence on machine, settings and protocol. machine_cores: the number of the machine's cores.
+    first: number of the first access in `steps`, from 0.
     accesses: the number of accesses in the file; None if a capture has more accesses than were read.
     before: contents of caches and memory before the first of `steps`. without_processor: the trace names none.
     warning: a sentence if the protocol is refused or not checked, else empty.
@@ -104,17 +108,22 @@ class Lesson:
     about_protocol: str
     states: dict[str, tuple[str, str]]  # state -> (what it counts as, description)
     invalid: str
-    cores: list[int]
+    cores: list[int]  # those that access something, and the group caches that hold something
     lines: dict[int, str]  # line -> letter
     line_bytes: int
     steps: list[Step]
     setup: str = ""
+    machine_cores: int = 0
     first: int = 0
     accesses: int | None = None
     before: Contents = field(default_factory=Contents)
     without_processor: bool = False
     warning: str = ""
     hidden_comments: str = ""
+
+    def holder(self, number: int) -> str:
+        """The words for a core or a group cache."""
+        return _holder(number, self.machine_cores)
 
     def contents(self) -> Iterator[tuple[Step, Contents]]:
         """Each access with the contents after it. The contents are valid until the next access."""
@@ -151,6 +160,10 @@ class Lesson:
         return [note for note, holds in notes.items() if holds]
 
 
+def _holder(number: int, machine_cores: int) -> str:
+    return f"core {number}" if number < machine_cores else f"group cache {number - machine_cores}"
+
+
 def letters(lines: list[int]) -> dict[int, str]:
     """Letters A, B, C, G, H ... for the lines in the order of their first access. No letter is the name of a state."""
     alphabet = "".join(letter for letter in string.ascii_uppercase if letter not in "MOESIFD")
@@ -160,6 +173,7 @@ def letters(lines: list[int]) -> dict[int, str]:
 def lesson(source: Source, name: str, first: int = 0) -> Lesson:
     """Plays all accesses of `source` through the model, and explains those from `first` on."""
     setup = source.setup
+    cores = setup.machine.cores
     table = read_toml(setup.protocol)
     player = _Player(source, table)
     comments, hidden = _comments(source)
@@ -184,11 +198,14 @@ def lesson(source: Source, name: str, first: int = 0) -> Lesson:
         about_protocol=table["description"],
         states={s: (entry.get("counts_as", ""), entry["description"]) for s, entry in table["states"].items()},
         invalid=player.teller.invalid,
-        cores=sorted({step.core for step in done}),
+        cores=sorted(
+            {step.core for step in done} | {core for step in done for core, _ in step.changes if core >= cores}
+        ),
         lines=player.names,
         line_bytes=setup.machine.line_bytes,
         steps=done,
         setup=setup.sentence(),
+        machine_cores=cores,
         first=first,
         accesses=source.accesses,
         before=before,
@@ -204,9 +221,9 @@ class _Player:
     def __init__(self, source: Source, table: dict[str, Any]) -> None:
         machine = source.setup.machine
         self._threads = machine.processors.threads_per_core
-        self.teller = _Teller(table, not machine.l2.inclusion.startswith("inclusive"))
+        self.teller = _Teller(table, not machine.l2.inclusion.startswith("inclusive"), machine.cores)
         self.names = letters(source.order["line"].tolist())
-        self._values = Values(load_protocol(source.setup.protocol), machine.processors.count // self._threads)
+        self._values = Values(load_protocol(source.setup.protocol), machine.cores + machine.groups)
         self._copies: dict[int, dict[int, Spot]] = {}
         self._memory: dict[int, int] = {}
 
@@ -238,8 +255,11 @@ class _Player:
             comment=comment,
             reasons=self.teller.reasons(step, self.names),
             supplier=step["supplier"],
-            from_memory=step["missed"] and step["supplier"] is None and not step.get("from_llc"),
+            from_memory=step["missed"]
+            and step["supplier"] is None
+            and not (step.get("from_llc") or step.get("from_group")),
             from_llc=step.get("from_llc", False),
+            from_group=step.get("from_group", False),
             at_home=(self._values.block(line).home or ("",))[0] if "home" in step else "",
             stall=step["stall"],
             was=was,
@@ -266,6 +286,7 @@ class _Player:
             supplier=None,
             from_memory=False,
             from_llc=False,
+            from_group=False,
             at_home="",
             stall=0,
             was={},
@@ -308,17 +329,24 @@ def _violation(names: dict[int, str], line: int, fault: Fault) -> str:
 class _Teller:
     """Writes the explanations of accesses, in terms of the cells of one protocol's table."""
 
-    def __init__(self, table: dict[str, Any], exclusive: bool) -> None:
+    def __init__(self, table: dict[str, Any], exclusive: bool, cores: int) -> None:
         self._table = table
+        self._cores = cores
         self._exclusive = exclusive
         self.invalid = next(name for name, entry in table["states"].items() if not entry.get("readable"))
 
     def changes(self, step: dict[str, Any]) -> dict[tuple[int, int], Spot]:
         """The spots that the access changed, and the spot of the accessed line."""
         changed = {(c["core"], c["line"]): Spot(**c["after"]) for c in step["moved"]}
-        changed |= {(c["core"], c["line"]): Spot(**c["after"]) for c in step["remote"] if c["after"] != c["before"]}
+        for move in step.get("group", []):
+            changed[move["from"], move["line"]] = Spot(self.invalid, "")
+            if move["to"] is not None:
+                changed[move["to"], move["line"]] = Spot(move["state"], "group")
         recalled = [change for cell in step.get("home", []) for change in cell["recalled"]]
-        changed |= {(c["core"], c["line"]): Spot(**c["after"]) for c in recalled}
+        for c in (*(c for c in step["remote"] if c["after"] != c["before"]), *recalled):
+            spot = Spot(**c["after"])
+            in_group = spot.where and c["core"] >= self._cores
+            changed[c["core"], c["line"]] = replace(spot, where="group") if in_group else spot
         changed[step["core"], step["line"]] = Spot(**step["after"])
         return changed
 
@@ -326,6 +354,7 @@ class _Teller:
         """Sentences in order: evictions, what the home does before the request, the core's own access or request,
         snoops, the home's cell, the fill, what the home does after it."""
         room = [self._room(change, step, names) for change in step["moved"]]
+        room += [self._out_of_group(move, step, names) for move in step.get("group", []) if move["to"] is None]
         remote = [self._remote(change, step) for change in step["remote"]]
         cells = step.get("home", [])
         puts = [self._at_home(cell, names) for cell in cells if cell["event"].startswith("put.")]
@@ -352,7 +381,7 @@ class _Teller:
         elif event in _REQUESTS:
             text = f"home of {name}: {change}"
         else:
-            text = f"core {cell['core']} gives {name} to its home: {change}"
+            text = f"{self._holder(cell['core'])} gives {name} to its home: {change}"
         return f"{text} (home.{row}.{before})"
 
     def _recalled(self, cell: dict[str, Any], names: dict[int, str]) -> Iterator[str]:
@@ -360,22 +389,28 @@ class _Teller:
             state = change["before"]["state"]
             name = names.get(cell["line"]) or f"line {cell['line']:#x}"
             written = ", with writeback" if self._table["remote"]["recall"][state].get("writeback") else ""
-            yield f"recall: core {change['core']} loses {name} in {state}{written} (remote.recall.{state})"
+            yield f"recall: {self._holder(change['core'])} loses {name} in {state}{written} (remote.recall.{state})"
 
     def _own(self, step: dict[str, Any]) -> str:
-        event, state, after = EVENT[step["op"]], step["before"]["state"], step["after"]["state"]
+        move = next((move for move in step.get("group", []) if move["to"] == step["core"]), None)
+        event, state, after = EVENT[step["op"]], (move or step["before"])["state"], step["after"]["state"]
         named = f"own.{event}.{state}"
-        if step["bus"] == "none":
+        if move is not None:
+            found = f"miss in L1 and L2, {self._holder(move['from'])} gives up the block"
+        else:
             found = self._found(step)
+        if step["bus"] == "none":
             if after != state:
                 return f"{found} in {state}: silent {state}-to-{after} upgrade, no bus request ({named})"
             return f"{found} in {state}: no bus request ({named})"
         request = _ASKS[step["bus"]]
-        if not step["missed"]:
-            return f"{self._found(step)} in {state}, without write permission: {request}, {state} → {after} ({named})"
+        if move is not None or not step["missed"]:
+            return f"{found} in {state}, without write permission: {request}, {state} → {after} ({named})"
         return f"miss in L1 and L2: {request} ({named})"
 
     def _found(self, step: dict[str, Any]) -> str:
+        if step["missed"]:
+            return ""
         first = "L1I" if step["op"] == "ifetch" else "L1D"
         where = step["before"]["where"].split("+")
         if first in where:
@@ -386,10 +421,12 @@ class _Teller:
         """The state in which a missed block is filled, and why this state."""
         if not step["missed"]:
             return []
+        if step.get("from_group"):
+            return ["the miss comes after a recall of this core's copy"] if step.get("after_recall") else []
         cell, after = self._table["own"][EVENT[step["op"]]][step["before"]["state"]], step["after"]["state"]
         supplier = next((c for c in step["remote"] if c["core"] == step["supplier"]), None)
         place = "the last-level cache" if step.get("from_llc") else "memory"
-        fill = f"fill in {after}, data from " + (place if supplier is None else f"core {supplier['core']}")
+        fill = f"fill in {after}, data from " + (place if supplier is None else self._holder(supplier["core"]))
         if step.get("after_recall"):
             fill += ", after a recall of this core's copy"
         at_home = next((c for c in step.get("home", []) if c["event"] in _REQUESTS), None)
@@ -426,12 +463,17 @@ class _Teller:
         effects = ["supplies the block"] if supplies else []
         effects += ["updates memory"] if self._table["remote"][step["bus"]][before].get("writeback") else []
         effects += [f"stays in {after}" if before == after else f"{before} → {after}"]
-        snoop = f"core {change['core']} snoops the {_ASKS[step['bus']]}"
+        snoop = f"{self._holder(change['core'])} snoops the {_ASKS[step['bus']]}"
         return f"{snoop}: {', '.join(effects)} (remote.{step['bus']}.{before})"
 
     def _room(self, change: dict[str, Any], step: dict[str, Any], names: dict[int, str]) -> str:
         name = names.get(change["line"]) or f"line {change['line']:#x}"
         state, before, after = change["before"]["state"], change["before"]["where"], change["after"]["where"]
+        move = next(
+            (m for m in step.get("group", []) if (m["from"], m["line"]) == (change["core"], change["line"])), None
+        )
+        if move is not None:
+            return f"L2 eviction: {name} in {state} moves to {self._holder(move['to'])}"
         if not after:
             written = "with" if self._table["own"]["evict"][state].get("writeback") else "without"
             where = "" if step.get("home") else " to memory"
@@ -441,6 +483,16 @@ class _Teller:
         if len(after) < len(before):
             return f"L1 eviction: {name} stays in the L2"
         return f"{name} moves from {before} to {after}"
+
+    def _out_of_group(self, move: dict[str, Any], step: dict[str, Any], names: dict[int, str]) -> str:
+        name = names.get(move["line"]) or f"line {move['line']:#x}"
+        written = "with" if self._table["own"]["evict"][move["state"]].get("writeback") else "without"
+        where = "" if step.get("home") else " to memory"
+        group = self._holder(move["from"])
+        return f"{group} evicts {name} in {move['state']}, {written} writeback{where} (own.evict.{move['state']})"
+
+    def _holder(self, number: int) -> str:
+        return _holder(number, self._cores)
 
 
 def record(lesson: Lesson, complete: bool = False) -> dict[str, Any]:

@@ -23,7 +23,7 @@ def show(lesson: Lesson, console: Console) -> None:
     table = Table(
         "step",
         "access",
-        *(f"core {core}" for core in lesson.cores),
+        *(lesson.holder(core) for core in lesson.cores),
         "memory",
         "explanation (cell of the table)",
         title=plain_text(f"{lesson.title}\n{lesson.setup}: {lesson.about_protocol}"),
@@ -88,9 +88,11 @@ def summary(lesson: Lesson, step: Step, wide: int) -> str:
     parts = [_change(lesson, step, step.core)]
     for core in lesson.cores:
         if core != step.core and (core, step.line) in step.was:
-            parts.append(f"core {core} {_change(lesson, step, core)}")
+            parts.append(f"{lesson.holder(core)} {_change(lesson, step, core)}")
     if step.supplier is not None:
-        parts.append(f"core {step.supplier} supplies")
+        parts.append(f"{lesson.holder(step.supplier)} supplies")
+    elif step.from_group:
+        parts.append("the group cache supplies")
     elif step.from_llc:
         parts.append("the LLC supplies")
     elif step.from_memory:

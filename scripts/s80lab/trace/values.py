@@ -43,11 +43,18 @@ class Values:
         An invariant that was violated before the access does not count, except that each load of a stale value does.
         """
         line, core, at_home = step["line"], step["core"], step.get("home", [])
-        lines = dict.fromkeys([*(change["line"] for change in (*step["moved"], *at_home)), line])
+        moves = step.get("group", [])
+        lines = dict.fromkeys([*(change["line"] for change in (*step["moved"], *at_home, *moves)), line])
         self._homed = "home" in step
         gave = {(change["core"], change["line"]): change["before"]["state"] for change in step["moved"]}
+        gave |= {(move["from"], move["line"]): move["state"] for move in moves if move["to"] is None}
+        to_group = {(move["from"], move["line"]) for move in moves if move["to"] is not None}
         for change in step["moved"]:
-            self._move(change)
+            self._move(change, (change["core"], change["line"]) in to_group)
+        for move in moves:
+            self._move_of_group(move)
+        if step.get("from_group"):  # the access then applies as if the core had held the block
+            step = step | {"missed": False, "before": {"state": self.block(line).states[core]}}
         faults: list[tuple[int, Fault]] = []
         # A cell of the home that concerns the accessed line may come before the access or after it.
         for cell in (*at_home, *([] if any(map(_is_request, at_home)) else [None])):
@@ -85,9 +92,20 @@ class Values:
         place = next(one for one in places if one in self._faulty)
         return stop.line, cell_fault(self._protocol, place, core, self.block(stop.line).states)
 
-    def _move(self, change: dict[str, Any]) -> None:
-        """Another place in the core's caches, or an eviction."""
+    def _move_of_group(self, move: dict[str, Any]) -> None:
+        """A move between a core and its group cache, or an eviction from the group cache."""
+        block, giver, taker = self.block(move["line"]), move["from"], move["to"]
+        if taker is not None:
+            block.states[taker], block.values[taker] = move["state"], block.values[giver]
+        elif self._protocol.own.evict[move["state"]].writeback and not self._homed:
+            block.memory = block.values[giver]
+        block.states[giver] = self._protocol.invalid
+
+    def _move(self, change: dict[str, Any], to_group: bool) -> None:
+        """Another place in the core's caches, or an eviction. to_group: the block moves to the group cache."""
         block, core = self.block(change["line"]), change["core"]
+        if to_group:
+            return
         written = not change["after"]["where"] and self._protocol.own.evict[change["before"]["state"]].writeback
         if written and not self._homed:
             block.memory = block.values[core]

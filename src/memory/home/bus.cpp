@@ -10,11 +10,11 @@ BusHome::BusHome(const HomeParts& parts)
                     " has a [home] that needs more than a bus; machine " + parts.machine.name +
                     " has neither a last-level cache nor a directory");
     }
-    if (remembers_ && parts.machine.cores() > Sharers::kMostMarkedCores) {
+    if (remembers_ && parts.machine.agents() > Sharers::kMostMarkedCores) {
         throw Error("protocol " + parts.protocol.name() +
                     " has memory remember sharers ([home]), which supports at most " +
-                    std::to_string(Sharers::kMostMarkedCores) + " cores; machine " + parts.machine.name +
-                    " has " + std::to_string(parts.machine.cores()));
+                    std::to_string(Sharers::kMostMarkedCores) + " cores and group caches; machine " +
+                    parts.machine.name + " has " + std::to_string(parts.machine.agents()));
     }
 }
 

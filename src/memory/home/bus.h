@@ -8,7 +8,7 @@
 
 namespace s80::model {
 
-class BusHome final : public Home {
+class BusHome : public Home {
 public:
     static constexpr const char* kName = "bus";
     static constexpr std::span<const Key> kKeys{};

@@ -51,8 +51,8 @@ DirectoryHome::DirectoryHome(const HomeParts& parts)
       llc_(tags(parts.machine.llc, parts.machine.line_bytes, "the tags of the last-level cache")),
       entries_(tags(parts.machine.directory, parts.machine.line_bytes, "the directory")),
       states_(parts.sharers.lines(), parts.protocol.home_absent()),
-      recalled_{Sharers(parts.sharers.lines(), parts.machine.cores()),
-                Sharers(parts.sharers.lines(), parts.machine.cores())},
+      recalled_{Sharers(parts.sharers.lines(), parts.machine.agents()),
+                Sharers(parts.sharers.lines(), parts.machine.agents())},
       interconnect_(parts.machine) {
     check(parts.machine, parts.protocol);
 }
@@ -158,9 +158,15 @@ Reply DirectoryHome::answer_alone(const Access& a, Bus bus, Outcome& outcome) co
 }
 
 void DirectoryHome::count_after_recall(const Access& a, Outcome& outcome) {
+    CoreSet mine = CoreSet::only(a.core);
+    if (parts_.machine.group) {
+        mine.add(parts_.machine.group_cache(a.core));
+    }
     for (unsigned n = 0; n < kRecallCauses; ++n) {
-        if (recalled_[n].cores(a.line).has(a.core)) {
-            recalled_[n].remove(a.line, a.core);
+        if (const CoreSet lost = recalled_[n].cores(a.line) & mine; !lost.empty()) {
+            for (const unsigned agent : lost) {
+                recalled_[n].remove(a.line, agent);
+            }
             outcome.after_recall = true;
             ++parts_.stats.miss_after_recall(a.core, a.context, a.kind, static_cast<RecallCause>(n));
         }
@@ -370,7 +376,7 @@ std::vector<std::uint64_t> DirectoryHome::state() const {
         for (Line line = 0; line < recalled.lines(); ++line) {
             if (const CoreSet cores = recalled.cores(line); !cores.empty()) {
                 words.push_back(line);
-                for (unsigned at = 0; at < CoreSet::words_for(parts_.machine.cores()); ++at) {
+                for (unsigned at = 0; at < CoreSet::words_for(parts_.machine.agents()); ++at) {
                     words.push_back(cores.word(at));
                 }
                 ++words[count];
@@ -413,7 +419,7 @@ bool DirectoryHome::set_state(std::span<const std::uint64_t> words) {
         }
         states_.set(static_cast<Line>(line), static_cast<HomeState>(word >> 32));
     }
-    const unsigned set_words = CoreSet::words_for(parts_.machine.cores());
+    const unsigned set_words = CoreSet::words_for(parts_.machine.agents());
     for (Sharers& recalled : recalled_) {
         const auto lost = counted(1 + set_words);
         if (!lost) {

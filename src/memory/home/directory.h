@@ -23,7 +23,7 @@ namespace s80::model {
 /// requester holds lines that are in none of its caches yet, and a recall would miss them. The entry of a
 /// line that no core holds any more becomes free in settle(), too, as in gem5's MOESI_hammer: while the
 /// directory chooses the entry to recall, the write-back of the requester's victim is still under way.
-class DirectoryHome final : public Home {
+class DirectoryHome : public Home {
 public:
     static constexpr const char* kName = "directory";
     static constexpr std::span<const Key> kKeys{};
@@ -45,6 +45,9 @@ public:
     std::vector<std::uint64_t> state() const override;
     [[nodiscard]] bool set_state(std::span<const std::uint64_t> words) override;
 
+protected:
+    void count_after_recall(const Access& a, Outcome& outcome);
+
 private:
     /// A block that an L2 has evicted into the LLC, and that has no way there until settle().
     struct Waiting {
@@ -65,7 +68,6 @@ private:
     void displace(Line line, ProcessClass process_class);
     void track(Line line, ProcessClass process_class);
     bool recall(Line line, RecallCause cause, ProcessClass process_class);
-    void count_after_recall(const Access& a, Outcome& outcome);
     bool tags_agree() const;
     void take_note_of_time();
 
@@ -74,7 +76,8 @@ private:
     std::optional<SlicedCache> entries_;
     HomeStates states_;
     /// By recall cause: the cores whose last copy of a line was recalled, and which have not requested the
-    /// line since. The host provides memory only for pages with such lines.
+    /// line since. For a group cache, none of its cores has requested it. The host provides memory only for
+    /// pages with such lines.
     std::array<Sharers, kRecallCauses> recalled_;
     std::vector<Line> untracked_;   ///< lines whose entry becomes free when the access is over
     std::vector<Waiting> waiting_;  ///< blocks that an L2 has put into the LLC and that have no way there yet

@@ -25,6 +25,8 @@ struct Reply {
     bool shared = false;  ///< another cache keeps a copy, or the home assumes so
     bool gives = false;   ///< the requester fills in the state `given`, not in the state of its own cell
     State given = 0;
+    /// The group cache gave its block up, in the state `given`, and no other cache saw the request.
+    bool moved = false;
     /// The destructor makes the structure not trivial, so that functions return it in memory. To pack it into
     /// registers takes longer.
     ~Reply() {}
@@ -37,6 +39,7 @@ struct HomeParts {
     const Topology& topology;
     Statistics& stats;
     PrivateCaches& caches;
+    std::vector<CoreCaches>& cores;  ///< the caches of each agent
     Sharers& sharers;
 };
 
@@ -85,6 +88,9 @@ public:
     [[nodiscard]] virtual bool set_state(std::span<const std::uint64_t> words) { return words.empty(); }
 
 protected:
+    /// A core misses on a line: counts the miss if a recall caused it.
+    void count_after_recall(const Access&, Outcome&) {}
+
     /// Passes the request to all other sharers, which change their copies. Fills in the outcome, except place
     /// and stall. If several cores could supply, the one whose state stands first in the table does; among
     /// equal states, the lowest core. `written_back()` is called for each copy whose data leave the core.

@@ -5,6 +5,7 @@
 
 #include "memory/home/bus.h"
 #include "memory/home/directory.h"
+#include "memory/home/grouped.h"
 
 namespace s80::model {
 
@@ -16,7 +17,12 @@ template <class... Homes>
 struct HomeList {
     static constexpr std::array kNames{Homes::kName...};
     static constexpr std::array<Make, sizeof...(Homes)> kMake{
-        [](const HomeParts& parts) -> std::unique_ptr<Home> { return std::make_unique<Homes>(parts); }...};
+        [](const HomeParts& parts) -> std::unique_ptr<Home> {
+            if (parts.machine.group) {
+                return std::make_unique<Grouped<Homes>>(parts);
+            }
+            return std::make_unique<Homes>(parts);
+        }...};
     static constexpr std::array<std::span<const Key>, sizeof...(Homes)> kKeys{Homes::kKeys...};
 };
 using Homes = HomeList<BusHome, DirectoryHome>;

@@ -2,6 +2,8 @@
 // What the protocol does to a core's copies. This is the same in all organisations of private caches.
 #include "memory/private/private.h"
 
+#include <utility>
+
 #include "memory/home/home.h"
 
 namespace s80::model {
@@ -27,20 +29,25 @@ void PrivateCaches::impossible(const char* side, State state, unsigned core, Lin
 }
 
 void PrivateCaches::hit_with_effect(const Access& a, Block& block, Home& home, Outcome& outcome) {
+    outcome.stall = parts_.topology.l2_hit(a.core);
+    outcome.place = Place::l2;
+    apply(a, block, home, outcome);
+    parts_.stats.stalled(a.core, a.context, a.kind, labels(outcome).service, outcome.stall);
+}
+
+/// Changes the state of a block that the core holds, after a request for what the state lacks. The home then
+/// fills in the outcome.
+void PrivateCaches::apply(const Access& a, Block& block, Home& home, Outcome& outcome) {
     const OwnCell& cell = parts_.protocol.own(own_event(a.kind), block.state);
     if (!cell.possible) {
         impossible("own access", block.state, a.core, a.line);
     }
     Reply reply;
-    if (cell.bus == Bus::none) {
-        outcome.stall = parts_.topology.l2_hit(a.core);
-        outcome.place = Place::l2;
-    } else {
+    if (cell.bus != Bus::none) {
         reply = home.request(a, cell.bus, outcome);
         ++parts_.stats.group(Stat::upgrades, a.core, a.context);
         ++parts_.stats.entry(Stat::entry_upgrades, a.context);
     }
-    parts_.stats.stalled(a.core, a.context, a.kind, labels(outcome).service, outcome.stall);
     const State next = reply.shared ? cell.next_shared : cell.next_alone;
     if (next != block.state) {
         if (a.kind == Kind::store && parts_.protocol.state(block.state).counts_as == StateClass::E) {
@@ -52,7 +59,8 @@ void PrivateCaches::hit_with_effect(const Access& a, Block& block, Home& home, O
 }
 
 /// Requests a line that the core does not hold from the home, and returns the block to fill in. Counts the
-/// fill. A prefetch counts as a fill, too, but not as a miss.
+/// fill. A prefetch counts as a fill, too, but not as a miss. A block that the group cache gave up is filled
+/// in as it is; the access then applies to it as to any block that the core holds.
 Block PrivateCaches::fill(const Access& a, Home& home, Outcome& outcome) {
     const OwnCell& cell = parts_.protocol.own(own_event(a.kind), parts_.protocol.invalid());
     if (!cell.possible) {
@@ -68,6 +76,13 @@ Block PrivateCaches::fill(const Access& a, Home& home, Outcome& outcome) {
     block.process_class = static_cast<std::uint8_t>(process_class) & 7;
     ++parts_.stats.fill(a.core, process_class, a.kind, entered);
     parts_.stats.process_class(Stat::e_resident, a.core, process_class) += block.entered_in_e ? 1U : 0U;
+    if (reply.moved) [[unlikely]] {
+        const unsigned move = std::exchange(outcome.stall, 0);
+        apply(a, block, home, outcome);
+        outcome.stall += move;
+        outcome.place = Place::group;
+        outcome.supplier = kNobody;
+    }
     return block;
 }
 
@@ -87,9 +102,9 @@ void PrivateCaches::evict(unsigned core, Line line, Block& block, Home& home) {
     }
     leaves(core, line);
     leave_e(core, block, Stat::e_evicted);
-    ++parts_.stats.core(Stat::l2_evictions, core);
+    parts_.stats.of_agent(core, Stat::l2_evictions, GroupEvent::eviction, block.process_class);
     if (cell.writeback) {
-        ++parts_.stats.core(Stat::l2_writebacks, core);
+        count_writeback(core, block);
     }
     home.evicted(core, line, block);
 }
@@ -123,7 +138,7 @@ Snooped PrivateCaches::snoop(unsigned core, Line line, Bus bus) {
     }
     const Snooped snooped{block.state, cell.next != parts_.protocol.invalid(), cell.supply, cell.writeback};
     if (cell.writeback) {
-        ++parts_.stats.core(Stat::l2_writebacks, core);
+        count_writeback(core, block);
     }
     if (!snooped.keeps) {
         drop(core, line, copy);
@@ -151,9 +166,14 @@ bool PrivateCaches::recall(unsigned core, Line line, RecallCause cause) {
         impossible("recall", block.state, core, line);
     }
     if (cell.writeback) {
-        ++parts_.stats.core(Stat::l2_writebacks, core);
+        count_writeback(core, block);
     }
-    ++parts_.stats.recalled_copy(core, cause, static_cast<ProcessClass>(block.process_class));
+    const auto process_class = static_cast<ProcessClass>(block.process_class);
+    if (core < parts_.stats.cores()) {
+        ++parts_.stats.recalled_copy(core, cause, process_class);
+    } else {
+        ++parts_.stats.group_block(GroupEvent::recall, process_class);
+    }
     if (listener_ != nullptr) [[unlikely]] {
         listener_->recalling(core, line);
     }
@@ -169,7 +189,7 @@ void PrivateCaches::clean(unsigned core, Line line) {
     if (!parts_.protocol.own(OwnEvent::evict, block.state).writeback) {
         return;
     }
-    ++parts_.stats.core(Stat::l2_writebacks, core);
+    count_writeback(core, block);
     change(block, parts_.protocol.own(OwnEvent::load, parts_.protocol.invalid()).next_shared);
     downgraded(core, line, block);
 }
@@ -190,7 +210,7 @@ PrivateCaches::Held PrivateCaches::held(unsigned core, Line line) const {
 void PrivateCaches::drop(unsigned core, Line line, Held copy) {
     Block& block = copy.cache->block(copy.slot);
     leave_e(core, block, Stat::e_invalidated);
-    ++parts_.stats.core(Stat::l2_invalidations, core);
+    parts_.stats.of_agent(core, Stat::l2_invalidations, GroupEvent::invalidation, block.process_class);
     drop_from_l1s(core, line, block);
     copy.cache->drop(copy.slot);
 }
@@ -202,6 +222,10 @@ void PrivateCaches::drop_from_l1s(unsigned core, Line line, Block block) const {
     if (block.was_in_l1d) {
         caches(core).l1d.drop(line);
     }
+}
+
+void PrivateCaches::count_writeback(unsigned core, const Block& block) const {
+    parts_.stats.of_agent(core, Stat::l2_writebacks, GroupEvent::writeback, block.process_class);
 }
 
 void PrivateCaches::change(Block& block, State next) const {

@@ -25,8 +25,11 @@ class Home;
 class MoveListener {
 public:
     virtual ~MoveListener() = default;
-    /// The core's copy of the line is about to leave a cache, for another cache of the core or for good.
+    /// The core's copy of the line is about to leave a cache, for another cache of the core, for the group
+    /// cache or for good. The core may be a group cache that loses the line for good.
     virtual void leaving(unsigned core, Line line) = 0;
+    /// The block is about to move between a core and its group cache.
+    virtual void moving([[maybe_unused]] unsigned from, [[maybe_unused]] unsigned to, Line) {}
     /// The home is about to recall the core's copy of the line.
     virtual void recalling(unsigned, Line) {}
     /// The home has played a cell of the protocol's [home], after the recalls of that cell. The arguments are
@@ -46,7 +49,8 @@ struct Snooped {
     ~Snooped() {}
 };
 
-/// What private caches work with. All parts outlive them.
+/// What private caches work with. All parts outlive them. cores: the caches of each agent; a group cache has
+/// an L2 alone.
 struct PrivateParts {
     const Protocol& protocol;
     const Topology& topology;
@@ -73,7 +77,11 @@ public:
     /// Brings a line that the core does not hold into its L2, as for a load. No processor waits.
     void prefetch(const Access& access, Home& home);
 
-    // --- called by the home, for a line that the core holds ---
+    /// The core or group cache evicts the line, whose state `block` has. The caller then removes it from the
+    /// cache.
+    void evict(unsigned core, Line line, Block& block, Home& home);
+
+    // --- called by the home, for a line that the core or group cache holds ---
     /// Applies the request of another core to the copy: the copy changes its state or leaves the core.
     Snooped snoop(unsigned core, Line line, Bus bus);
     /// Removes the copy, because a device writes the line, or because a home without a [home] recalls it.
@@ -109,8 +117,6 @@ protected:
         count_miss(a, outcome);
         return block;
     }
-    /// The core evicts the line, whose state `block` has. The caller then removes it from the cache.
-    void evict(unsigned core, Line line, Block& block, Home& home);
     /// Returns an L2 slot for the line. Its old block has been evicted, with the copies in the L1s.
     Cache::Slot make_room(unsigned core, Line line, Home& home);
     /// Takes the copies of a block in the L2 out of the L1s.
@@ -143,9 +149,11 @@ private:
     [[noreturn]] void impossible(const char* side, State state, unsigned core, Line line) const;
     Block fill(const Access& a, Home& home, Outcome& outcome);
     void count_miss(const Access& a, const Outcome& outcome);
+    void apply(const Access& a, Block& block, Home& home, Outcome& outcome);
     void hit_with_effect(const Access& a, Block& block, Home& home, Outcome& outcome);
     Held held(unsigned core, Line line) const;
     void drop(unsigned core, Line line, Held copy);
+    void count_writeback(unsigned core, const Block& block) const;
     void change(Block& block, State next) const;
     /// After a change of a block in the L2 for another core or a device: its copy in the L1D may be stored to
     /// no longer than it.

@@ -76,10 +76,10 @@ def _row(name: str, entry: Entry, worth: float = 5.0) -> Row:
 
 
 def transfers_pki(metrics: Metrics) -> float | None:
-    """Misses that the private cache of another core serviced, per 1000 instructions."""
+    """Misses that a cache of another core or of another group serviced, per 1000 instructions."""
     misses, memory = metrics.get("l2_mpki.all"), metrics.get("miss_source.all.memory")
-    llc = metrics.get("miss_source.all.llc") or 0.0
-    return None if misses is None or memory is None else misses * (1 - memory - llc)
+    others = sum(metrics.get(f"miss_source.all.{source}") or 0.0 for source in ("llc", "group"))
+    return None if misses is None or memory is None else misses * (1 - memory - others)
 
 
 HEADLINE: tuple[Row, ...] = (
@@ -95,6 +95,7 @@ misses that memory services follows from the first two rows."""
 FURTHER: tuple[Row, ...] = (
     _row("memory_share", _REPORTED["miss_source.all.memory"], 1.0),
     _row("llc_share", Entry("L2 misses serviced by the last-level cache", "miss_source.all.llc", PERCENT), 1.0),
+    _row("group_share", Entry("L2 misses serviced by the core's group cache", "miss_source.all.group", PERCENT), 1.0),
     *(_row(f"source_{state}", _REPORTED[f"miss_source.all.{state}"]) for state in LABELS["state"]),
     _row("upgrades_pki", Entry("upgrades per 1000 instructions", "upgrade_pki.made", THREE)),
     _row("upgrades_saved_share", _REPORTED["upgrades_saved_share"]),

@@ -17,7 +17,7 @@ from s80lab.capture.error import HOME_QUANTITIES, QUANTITIES
 from s80lab.capture.explore.grid import Point
 from s80lab.config.grid import Grid, is_number
 from s80lab.report.tables import Cell, Row, Table, has_value, table_by_group
-from s80lab.results.metrics.sampling import FROM_LLC
+from s80lab.results.metrics.sampling import FROM_SHARED
 
 ENTRIES = (
     Entry("L2 MPKI", "l2_mpki.all", THREE),
@@ -26,7 +26,8 @@ ENTRIES = (
     Entry("from O", "miss_source.all.O", PERCENT),
     Entry("from E", "miss_source.all.E", PERCENT),
     Entry("from S", "miss_source.all.S", PERCENT),
-    Entry("from LLC", FROM_LLC, PERCENT),
+    Entry("from LLC", "miss_source.all.llc", PERCENT),
+    Entry("from group cache", "miss_source.all.group", PERCENT),
     Entry("E share", "e_share", PERCENT),
     Entry("E-to-M per E fill", "e_to_m_share", PERCENT),
     Entry("upgrades", "upgrade_pki.made", THREE),
@@ -44,7 +45,7 @@ def design_groups(grid: Grid, points: Sequence[Point], of_captures: Sequence[Seq
 
 def designs_table(groups: Sequence[Group]) -> Table:
     """A table with one row per design."""
-    entries = [entry for entry in ENTRIES if entry.metric != FROM_LLC or has_value(entry, groups)]
+    entries = [entry for entry in ENTRIES if entry.metric not in FROM_SHARED or has_value(entry, groups)]
     table = table_by_group("All designs", groups, entries, {"verdict": _verdict})
     table.note = (
         "L2 MPKI: L2 misses per 1000 instructions. From memory, M, O, E, S: share of the misses serviced by "

@@ -16,6 +16,7 @@ SERVICES = {
     "l2": "L2 hit",
     "cache": "another cache",
     "llc": "last-level cache",
+    "group": "group cache",
     "issue": "wait for the core's other thread",
     "order": "wait for another processor",
 }
@@ -29,7 +30,7 @@ FATES = {
 
 
 def sources_of(groups: Sequence[Group]) -> dict[str, str]:
-    """The words for each miss source of the groups' machines: only some have a last-level cache."""
+    """The words for each miss source of the groups' machines: only some have a last-level cache or group caches."""
     return {
         source: text
         for source, text in texts("source").items()

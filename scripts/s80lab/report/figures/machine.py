@@ -67,6 +67,10 @@ def machine_drawing(title: str, design: Mapping[str, Any], rate: Rate, load_proc
     bottom = _draw_core(drawing, y + _PAD, design, rate, cores, load_processors // threads)
     centre = (_WIDTH - 2 * _CARD) / 2
     drawing.path(f"M{centre:g} {bottom:g}v{2 * _PAD}")
+    if "group.size" in design:
+        lines = _group_lines(design, rate, cores)
+        bottom = _box(drawing, 0, bottom + 2 * _PAD, _WIDTH - 2 * _CARD, lines, bar=COLOURS["group"])
+        drawing.path(f"M{centre:g} {bottom:g}v{2 * _PAD}")
     bottom = _box(drawing, 0, bottom + 2 * _PAD, _WIDTH - 2 * _CARD, _bus_lines(design, rate))
     if "llc.size" in design:
         drawing.path(f"M{centre:g} {bottom:g}v{2 * _PAD}")
@@ -125,6 +129,15 @@ def _bus_lines(design: Mapping[str, Any], rate: Rate) -> Lines:
         *([("per 1000 instructions:", ""), (traffic, "")] if traffic else []),
         (f"upgrade: {design['latency.upgrade']} cycles", f"{service} cycles per request" if service else ""),
         *([("mean wait of a request", wait)] if (wait := _value("{:.1f} cycles", rate("queue_wait.bus"))) else []),
+    ]
+
+
+def _group_lines(design: Mapping[str, Any], rate: Rate, cores: int) -> Lines:
+    of_group = int(design["group.cores"])
+    return [
+        (f"group cache {_size(design, 'group')}", _value("{:.1%} of the misses", rate("miss_source.all.group"))),
+        (f"{_ways(design, 'group')}, {counted(of_group, 'core')} each", f"{design['latency.group']} cycles"),
+        (f"{counted(cores // of_group, 'group cache')}", ""),
     ]
 
 

@@ -28,6 +28,7 @@ QUIET = "#808488"
 COLOURS = {
     "memory": "#8d99a6",
     "llc": "#4fa3a8",
+    "group": "#b08fc7",
     "M": "#b8452c",
     "O": "#d9922e",
     "E": "#2f7ca8",

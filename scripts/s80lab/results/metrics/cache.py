@@ -288,7 +288,7 @@ def _upgrades_saved_share(m: Measurement) -> Value:
 
 
 def _of_home(m: Measurement, name: str, dim: str, whole: float, per: float = 1) -> Value:
-    """A statistic by one dimension as a ratio; nothing on machines without a last-level cache and a directory."""
+    """A statistic by one dimension as a ratio; nothing on machines without the statistic."""
     if name not in m.region.header.statistics:
         return {}
     return {
@@ -325,3 +325,15 @@ def _after_recall_share(m: Measurement) -> Value:
 )
 def _llc_pki(m: Measurement) -> Value:
     return _of_home(m, "llc_blocks", "llc_event", m.region.instructions, 1000)
+
+
+@metric(
+    "group_pki",
+    "per 1000 instructions",
+    "blocks of group caches by event: fill (an L2 evicted the block), hit (it moved to an L2 that missed), eviction, "
+    "writeback, invalidation, recall (an invalidation by the home), supply (a core of another group got the data); "
+    "only for machines with group caches",
+    "1000 group_blocks / instructions, by event",
+)
+def _group_pki(m: Measurement) -> Value:
+    return _of_home(m, "group_blocks", "group_event", m.region.instructions, 1000)

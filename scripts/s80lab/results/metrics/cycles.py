@@ -9,7 +9,7 @@ from s80lab.results.metrics.registry import Measurement, Rows, Value, each_in, m
 from s80lab.results.snapshots import Delta
 
 # Services of accesses that missed the L2; their stalls are the paper's "L2 stall cycles".
-L2_MISS_SERVICES = ("memory", "llc", "cache")
+L2_MISS_SERVICES = ("memory", "llc", "group", "cache")
 # Memory accesses of a page walk for a 4 KB page (larger pages need fewer).
 WALK_LEVELS = 4
 L2_STALLS = "stall cycles of L2 misses, by kind of access"

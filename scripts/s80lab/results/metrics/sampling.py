@@ -20,9 +20,11 @@ SOURCES = {
     "memory": "misses serviced by memory",
     **{state: f"misses serviced from {state}" for state in LABELS["state"]},
     "llc": "misses serviced by the last-level cache",
+    "group": "misses serviced by the group cache",
 }
-"""Only some machines have the last of them."""
-FROM_LLC = "miss_source.all.llc"
+"""Only some machines have the last two of them."""
+FROM_SHARED = ("miss_source.all.llc", "miss_source.all.group")
+"""Metrics of misses that a shared cache serviced, which only some machines have."""
 
 NAMES = {
     **{f"miss_source.all.{source}": f"share of {text}" for source, text in SOURCES.items()},

@@ -25,7 +25,7 @@ from typing import Literal
 
 from s80lab.base.student import tail_probability
 from s80lab.results.metrics.batches import FEWEST, degrees, lag_1, pseudo_values, standard_error
-from s80lab.results.metrics.sampling import FROM_LLC, NAMES, SamplingInterval
+from s80lab.results.metrics.sampling import FROM_SHARED, NAMES, SamplingInterval
 
 ALLOWED_DRIFT_POINTS = 2.0
 ALLOWED_FILLING = 0.02
@@ -101,7 +101,7 @@ def judge(
     whole = [interval for interval in warming if interval.instructions >= usual / 2]
     compared = len(whole) // THIRDS
     late = whole[-2 * compared :] if compared >= FEWEST else []
-    names = [name for name in NAMES if name != FROM_LLC or any(name in interval.watched for interval in late)]
+    names = [name for name in NAMES if name not in FROM_SHARED or any(name in interval.watched for interval in late)]
     drifts = {name: drift(late, name) if late else None for name in names}
     known = {name: found for name, found in drifts.items() if found}
     reasons = [
