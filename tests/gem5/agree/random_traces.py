@@ -116,9 +116,7 @@ def draw(kind: Kind, seed: int) -> tuple[Setup, Order]:
 
 
 def recorded(name: str) -> dict[int, dict[str, int]]:
-    """Rows of Ruby by the seed of the trace; empty if none were recorded."""
-    if not _file(name).is_file():
-        return {}
+    """Rows of Ruby by the seed of the trace."""
     content = json.loads(_file(name).read_text(encoding="utf-8"))
     return {int(seed): rows for seed, rows in content["rows"].items()}
 
