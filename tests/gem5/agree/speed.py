@@ -9,6 +9,7 @@ as a capture (s80-replay). gem5 plays the first of them.
 
 from __future__ import annotations
 
+import re
 import resource
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from s80lab.trace.setup import Setup
 
 ACCESSES, OF_GEM5 = 4_000_000, 200_000
 CACHES = ("l1i.size=8KiB", "l1i.ways=2", "l1d.size=8KiB", "l1d.ways=2", "l2.size=64KiB", "l2.ways=8")
+LEAVES = re.compile(r"home\.(displace|recall)\.\w+")
 MACHINES = {
     "mesi-llc": ("server-16", (*CACHES, "llc.size=1MiB", "llc.ways=16", "llc.slices=1")),
     "hammer": (
@@ -62,8 +64,9 @@ def main(gem5: Path | None) -> None:
         made = agree.setup(machine, settings, protocol)
         of = agree.counterpart(made)
         counts = tool.counts(order[:OF_GEM5], made)
-        recalls = sum(count for name, count in counts.items() if name.startswith(("home.displace", "home.recall")))
-        print(f"{of.ruby}: {recalls:,} lines leave LLC or directory in the first {OF_GEM5:,} accesses")
+        # home.EVENT.STATE; home.EVENT.STATE.COPY counts the copies.
+        lines = sum(count for name, count in counts.items() if LEAVES.fullmatch(name))
+        print(f"{of.ruby}: {lines:,} lines leave LLC or directory in the first {OF_GEM5:,} accesses")
         with tempfile.TemporaryDirectory(prefix="s80lab-") as folder:
             model = ACCESSES / model_seconds(order, made, Path(folder))
             print(f"  model: {model:,.0f} accesses a second of user time ({ACCESSES:,} accesses)", flush=True)
