@@ -174,9 +174,9 @@ TEST(RecordedOrder, ConflictingAccessesArePlayedAsTheyWereExecuted) {
     EXPECT_GT(epochs, 200U) << "most guests have one epoch only: nothing is tested across epochs";
 }
 
-/// Once an epoch has ended, a contender that is not the earliest one is skipped, each time that QEMU offers it,
-/// until QEMU has offered it so often that it cannot run the earliest one. A skip that ended an epoch counts
-/// once.
+/// Once an epoch has ended, a contender that is not the earliest one is skipped, each time that QEMU offers
+/// it, until QEMU has offered it so often that it cannot run the earliest one. A skip that ended an epoch
+/// counts once.
 TEST(RecordedOrder, ASkipThatEndsAnEpochCountsOnce) {
     Guest guest(1'000, 200);
     const auto reads = [&guest](unsigned processor, std::uint64_t instructions) {

@@ -328,7 +328,6 @@ def _llc_pki(m: Measurement) -> Value:
 
 
 @metric(
-    "group_pki",
     "per 1000 instructions",
     "blocks of group caches by event: fill (an L2 evicted the block), hit (it moved to an L2 that missed), eviction, "
     "writeback, invalidation, recall (an invalidation by the home), supply (a core of another group got the data); "
