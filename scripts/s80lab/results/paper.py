@@ -8,9 +8,11 @@ in its text and in its Tables 1 and 2.
 from __future__ import annotations
 
 import csv
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from s80lab.base.errors import UserError
 from s80lab.base.paths import ROOT
@@ -55,19 +57,14 @@ class Claim:
 def claims() -> tuple[Claim, ...]:
     """All claims, ordered by number."""
     return tuple(
-        Claim(
-            id=row["id"],
-            workloads=tuple(row["workloads"].split(",")),
-            section=row["section"],
-            quantity=row["quantity"],
-            low=float(row["low"]) if row["low"] else None,
-            high=float(row["high"]) if row["high"] else None,
-            unit=row["unit"],
-            words=row["words"],
-            metric=row["metric"],
-        )
-        for row in _read("claims.tsv")
+        Claim(**{**row, **bounds(row), "workloads": tuple(row["workloads"].split(","))})
+        for row in read_rows(PAPER / "claims.tsv")
     )
+
+
+def bounds(row: Mapping[str, str]) -> dict[str, Any]:
+    """The bounds of the number in a row of a table of statements."""
+    return {key: float(row[key]) if row[key] else None for key in ("low", "high")}
 
 
 def claim_on(metric: str, mix: str) -> Claim | None:
@@ -78,7 +75,7 @@ def claim_on(metric: str, mix: str) -> Claim | None:
 @cache
 def table_1() -> dict[str, dict[str, float]]:
     """The paper's Table 1: mix to transaction type to share (0 to 1)."""
-    rows = _read("transactions.tsv")
+    rows = read_rows(PAPER / "transactions.tsv")
     return {mix: {row["type"]: float(row[mix]) / 100 for row in rows} for mix in ("imapb", "imape")}
 
 
@@ -86,7 +83,7 @@ def table_1() -> dict[str, dict[str, float]]:
 def table_2() -> dict[str, dict[str, dict[str, float]]]:
     """The paper's Table 2: mix to last type to next type to probability, rows normalised."""
     weights: dict[str, dict[str, dict[str, float]]] = {}
-    for row in _read("transitions.tsv"):
+    for row in read_rows(PAPER / "transitions.tsv"):
         weights.setdefault(row["mix"], {}).setdefault(row["from"], {})[row["to"]] = float(row["weight"])
     return {
         mix: {last: {to: w / sum(row.values()) for to, w in row.items()} for last, row in matrix.items()}
@@ -94,8 +91,8 @@ def table_2() -> dict[str, dict[str, dict[str, float]]]:
     }
 
 
-def _read(name: str, folder: Path = PAPER) -> list[dict[str, str]]:
-    path = folder / name
+def read_rows(path: Path) -> list[dict[str, str]]:
+    """The rows of a table in a .tsv file, by the names of its columns. UserError if the file cannot be read."""
     try:
         with path.open(newline="", encoding="utf-8") as file:
             return list(csv.DictReader(file, delimiter="\t"))

@@ -61,12 +61,7 @@ def check_products(run: RunFolder) -> None:
     """UserError if a product is missing or differs from the manifest's record of it. A manifest without the list is not
     checked."""
     for name, record in _listed(run).items():
-        if not is_unchanged(run / name, record):
-            state = "differs from the file that s80lab wrote" if (run / name).is_file() else "is missing"
-            raise UserError(
-                f"{short_path(run / name)}: the file {state} (manifest.json lists size and hash); copy the folder of "
-                "the run again, or repeat the run"
-            )
+        _require_unchanged(run / name, record)
 
 
 def check_logs(run: RunFolder, *names: str) -> bool:
@@ -87,13 +82,18 @@ def check_logs(run: RunFolder, *names: str) -> bool:
             raise UserError(
                 f"{short_path(run / name)}: is not a file of this run (manifest.json does not list it); remove it"
             )
-        if not is_unchanged(run / name, records[name]):
-            state = "differs from the file that s80lab wrote" if (run / name).is_file() else "is missing"
-            raise UserError(
-                f"{short_path(run / name)}: the file {state} (manifest.json lists size and hash); copy the folder of "
-                "the run again, or repeat the run"
-            )
+        _require_unchanged(run / name, records[name])
     return True
+
+
+def _require_unchanged(path: Path, record: FileRecord) -> None:
+    """UserError if the file is missing or differs from the manifest's record of it."""
+    if not is_unchanged(path, record):
+        state = "differs from the file that s80lab wrote" if path.is_file() else "is missing"
+        raise UserError(
+            f"{short_path(path)}: the file {state} (manifest.json lists size and hash); copy the folder of the run "
+            "again, or repeat the run"
+        )
 
 
 def has_products(run: RunFolder) -> bool:

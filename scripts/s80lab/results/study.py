@@ -16,7 +16,6 @@ three applications; the counts in studies/throughput/latency.toml reproduce ever
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +26,7 @@ from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, model_
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.strict import Strict, load, short_path
+from s80lab.results import paper
 
 
 @dataclass(frozen=True)
@@ -134,20 +134,8 @@ def _answers_file(study: str) -> Path:
 
 def _stated(study: str) -> list[Statement]:
     """All statements of the study, at all places."""
-    with (paths.STUDIES / study.partition("/")[0] / "claims.tsv").open(newline="", encoding="utf-8") as file:
-        return [
-            Statement(
-                row["id"],
-                row["place"],
-                row["quantity"],
-                row["at"],
-                float(row["low"]) if row["low"] else None,
-                float(row["high"]) if row["high"] else None,
-                row["unit"],
-                row["words"],
-            )
-            for row in csv.DictReader(file, delimiter="\t")
-        ]
+    rows = paper.read_rows(paths.STUDIES / study.partition("/")[0] / "claims.tsv")
+    return [Statement(**{**row, **paper.bounds(row)}) for row in rows]
 
 
 def load_answers(study: str) -> StudyAnswers:
