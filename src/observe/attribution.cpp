@@ -177,7 +177,9 @@ Miss Attribution::request(unsigned core, const Outcome& outcome) const {
     miss.traits.processor = static_cast<std::uint8_t>(processor_);
     miss.traits.kind = event_->kind();
     miss.traits.source = labels(outcome).source;
-    miss.traits.supplier = outcome.supplier;
+    const bool in_group = outcome.supplier != kNobody && machine.is_group_cache(outcome.supplier);
+    miss.traits.supplier =
+        in_group ? static_cast<std::uint8_t>(*machine.cores_of(outcome.supplier).begin()) : outcome.supplier;
     miss.traits.context = event_->context;
     miss.traits.size = note_->size;
     miss.stall = outcome.stall;

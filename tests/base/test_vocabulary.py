@@ -15,7 +15,6 @@ from s80lab.base.vocabulary import FILE, LABELS, STATISTICS, texts
 
 PACKAGE = Path(__file__).resolve().parents[2] / "scripts" / "s80lab"
 OTHER_WORDS = {
-    ("commands/line/options.py", "source"): "values of an option: a Literal is a static type",
     ("commands/line/options.py", "state"): "values of an option: a Literal is a static type",
     ("config/workload.py", "transaction"): "the transactions that an IMAP workload may have, with their meaning",
     ("gem5/agree/categories.py", "state"): "states of gem5's protocol",
@@ -24,7 +23,6 @@ OTHER_WORDS = {
     ("protocol/diagram.py", "state"): "colours",
     ("protocol/show.py", "state"): "colours",
     ("protocol/table.py", "state"): "letters in a protocol's file: a Literal is a static type",
-    ("report/figures/caches.py", "source"): "names of colours",
     ("report/figures/caches.py", "state"): "names of colours",
     ("report/figures/style.py", "source"): "colours",
     ("report/figures/style.py", "state"): "colours",
@@ -88,7 +86,7 @@ def test_package_has_no_copy_of_the_labels_of_a_dimension() -> None:
     [
         ('KINDS = ("ifetch", "load", "store")', ["kind"]),
         ('{"user": 1, "kernel": 2}', ["privilege"]),
-        ('[*("memory", "M", "O"), "E", "S"]', ["source", "state"]),
+        ('[*("memory", "M", "O"), "E", "S", "llc"]', ["source", "state"]),
         ('for state in "MOES": pass', ["state"]),
         ('DATA = ("load", "store")', []),
     ],

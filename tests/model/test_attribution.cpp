@@ -9,18 +9,21 @@ namespace s80::model {
 
 class AttributionTest : public SmallMachine {
 protected:
-    AttributionTest() : merger(h), attribution(h, merger, [this](const Miss& miss) { log.push_back(miss); }) {
+    explicit AttributionTest(const Machine& machine = small_machine())
+        : SmallMachine(machine),
+          merger(h),
+          attribution(h, merger, [this](const Miss& miss) { log.push_back(miss); }) {
         merger.observe(attribution);
     }
 
     void mark(Mark mark) {
-        Epoch epoch(3);
+        Epoch epoch(h.machine().processors);
         epoch.mark = mark;
         merger.play(epoch);
     }
     /// `granule`: which word of the line.
     void access(unsigned core, Line line, Kind kind, unsigned granule = 0) {
-        Epoch epoch(3);
+        Epoch epoch(h.machine().processors);
         Stream& s = epoch.streams[core];
         const auto bit = static_cast<std::uint16_t>(1U << granule);
         s.events = {Event{line, 1, 0, static_cast<Op>(kind), 0, user}};
@@ -191,6 +194,39 @@ Epoch noted(Epoch epoch) {
         stream.notes.resize(stream.events.size());
     }
     return epoch;
+}
+
+/// Two groups of two cores; an L2 has one way.
+class GroupAttributionTest : public AttributionTest {
+protected:
+    GroupAttributionTest() : AttributionTest(of_groups()) {}
+    static Machine of_groups() {
+        Machine m = small_machine();
+        m.processors = 4;
+        m.l2 = {256, 1};
+        m.group = Group{2, {512, 2}};
+        m.check("the test's machine");
+        return m;
+    }
+};
+
+TEST_F(GroupAttributionTest, LossOfAGroupCacheIsALossOfTheCoresThatHadTheLine) {
+    mark(Mark::measure_begin);
+    store(1, X, 0);
+    load(1, X2);  // X moves to the group cache
+    load(2, X);
+    EXPECT_EQ(log.back().traits.source, Source::M);
+    EXPECT_EQ(log.back().traits.supplier, 0) << "the first core of the group";
+    store(2, X, 1);
+    load(1, X, 0);
+    EXPECT_EQ(log.back().traits.reason, Reason::coherence);
+    EXPECT_EQ(log.back().traits.sharing, Sharing::false_sharing);
+    load(0, X);
+    EXPECT_EQ(log.back().traits.reason, Reason::cold);
+    load(1, X2);
+    EXPECT_EQ(log.back().traits.source, Source::group);
+    EXPECT_EQ(log.back().traits.supplier, kNobody);
+    EXPECT_EQ(log.back().traits.reason, Reason::conflict);
 }
 
 TEST(Attribution, ChangesNoCount) {
