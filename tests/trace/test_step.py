@@ -59,6 +59,10 @@ def states(told: Lesson) -> list[str]:
         ),
         ("code-and-data", ["E I", "M I", "M I", "O* S"]),
         ("recall", ["M I I I", "I E I I", "M I I I", "I I E I", "E I I I", "S* I I S", "I I I M"]),
+        (
+            "group-cache",  # the last column is the first group cache
+            ["M I I I", "E I I I", "E I I I", "I M I I", "S* S I I", "S* S I I", "I I S O*", "I M I I"],
+        ),
     ],
 )
 def test_states_after_each_access(name: str, expected: list[str]) -> None:
