@@ -89,6 +89,8 @@ class MachineFile:
         """Read the file. MachineError: Ruby cannot express the machine."""
         try:
             content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+            if "group" in content:
+                raise MachineError(f"{path}: gem5's protocols have no group caches: remove [group]")
             line_bytes = content["line_bytes"]
             if entries := content.get("directory"):
                 entries["size"] = entries["entries"] * line_bytes

@@ -17,10 +17,11 @@ struct Outcome {
     unsigned stall = 0;                   ///< stall of the access in cycles, beyond the base cycle
     Place place = Place::l1;              ///< place that had the data
     StateClass state = StateClass::none;  ///< state of the supplier's copy before the access, as counted
-    /// Core whose cache sent the data; kNobody: memory or the LLC sent them, or no data moved.
+    /// Core or group cache that sent the data; kNobody: memory, the LLC or the core's own group cache sent
+    /// them, or no data moved.
     CoreNumber supplier = kNobody;
     Bus request = Bus::none;  ///< what the requester asked of the home
-    CoreSet had_copies{};     ///< other cores that had a copy before the request
+    CoreSet had_copies{};     ///< other cores and group caches that had a copy before the request
     /// The home had recalled the core's last copy of the line (see HomeEvent).
     bool after_recall = false;
 

@@ -58,6 +58,12 @@ const Effect& Observed::access(const Access& access) {
             return change.core == hierarchy_.machine().group_cache(core);
         });
     }
+    // Nor does it see a request of the core for a line that it has just evicted to make room.
+    std::erase_if(effect_.remote, [&](const Change& change) {
+        return std::ranges::any_of(effect_.group, [&](const GroupMove& move) {
+            return move.line == line && move.from == change.core && move.to == model::kNobody;
+        });
+    });
     for (Change& change : effect_.remote) {
         change.after = held(change.core, line);
         if (change.core == outcome.supplier) {

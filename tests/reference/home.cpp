@@ -144,10 +144,11 @@ Hierarchy::Written Hierarchy::recall(Line line, Cause cause, unsigned process_cl
 }
 
 void Hierarchy::count_after_recall(unsigned core, const Access& access) {
+    bool counted = false;
     for (auto& [cause, lost] : recalled_) {
         const auto own = lost.erase({core, access.line});
         const auto of_group = machine_.group ? lost.erase({machine_.group_of(core), access.line}) : 0;
-        if (own + of_group != 0) {
+        if (own + of_group != 0 && !std::exchange(counted, true)) {
             count(Count::misses_after_recall, core, access, static_cast<unsigned>(cause)) += 1;
         }
     }
@@ -156,14 +157,14 @@ void Hierarchy::count_after_recall(unsigned core, const Access& access) {
 /// What was put into the last-level cache during the access gets its way when the access is over. A line that
 /// no core holds any more has an entry of the directory until then.
 void Hierarchy::settle() {
-    for (const Line line : std::exchange(untracked_, {})) {
-        if (!tracked(home_state(line))) {
-            directory_->remove(line);
-        }
-    }
     for (const Entering& one : std::exchange(entering_, {})) {
         if (has_data(home_state(one.line)) && llc_->find(one.line) == nullptr) {
             fill_llc(one.line, one.process_class);
+        }
+    }
+    for (const Line line : std::exchange(untracked_, {})) {
+        if (!tracked(home_state(line))) {
+            directory_->remove(line);
         }
     }
 }

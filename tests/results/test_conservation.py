@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.capture.conftest import write_capture
+from tests.lab import Lab
 from tests.results.lines import Line, change_from
 
-from s80lab.results.conservation import CONSERVATION_CHECKS, ConservationError, check_run
+from s80lab.results.conservation import CONSERVATION_CHECKS, ConservationError, check_run, check_snapshots
 from s80lab.results.run_folder import RunFolder
 
 CHECKED = [
@@ -82,6 +85,43 @@ BREAKING = {
     "entries_sum_to_stall_cycles": bump("entry_stall_cycles", 1),
     "counters_only_grow": bump("interventions", 1, by=-100_000),
 }
+
+
+@pytest.fixture(scope="module")
+def replayed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The snapshots of a replay on a machine with group caches, a last-level cache and a directory. Not to be written
+    to."""
+    folder = tmp_path_factory.mktemp("replayed")
+    lab = Lab(folder / "checkpoints", folder / "results")
+    sets = (
+        *("group.cores=2", "group.size=4KiB", "group.ways=4", "latency.group=20"),
+        *("llc.size=48KiB", "llc.ways=12", "llc.slices=4", "latency.llc=40"),
+        *("directory.entries=256", "directory.ways=8"),
+    )
+    words = [word for setting in sets for word in ("--set", setting)]
+    lab.call("replay", str(write_capture(folder / "drawn.s80c")), "--protocol", "mesif-snoop-filter", *words)
+    (run,) = lab.runs()
+    return run
+
+
+END_OF_REPLAY = 4  # the line of measure_end
+# The same for machines with a home of their own or group caches.
+BREAKING_HOME = {
+    "after_recall_within_recalled": bump("misses_after_recall", 0, by=10_000),
+    "recalled_within_invalidations": bump("l2_invalidations", 0, by=-10_000),
+    "group_misses_are_hits": bump("group_blocks", 6, by=-1),
+    "group_left_after_it_entered": bump("group_blocks", 12, by=10_000),
+}
+
+
+@pytest.mark.parametrize("name", BREAKING_HOME)
+def test_wrong_count_of_home_or_group_fails_its_check(replayed: Path, tmp_path: Path, name: str) -> None:
+    shutil.copytree(replayed, run := tmp_path / "run")
+    assert name in check_snapshots(RunFolder(run).snapshots)
+    change_from(run, END_OF_REPLAY, BREAKING_HOME[name])
+    with pytest.raises(ConservationError) as caught:
+        check_snapshots(RunFolder(run).snapshots)
+    assert caught.value.name == name
 
 
 @pytest.mark.parametrize("name", BREAKING)

@@ -28,7 +28,7 @@ def machine(file: Path, random: Random) -> Machine:
     """A machine of few lines with group caches, so that everything overflows."""
     home = load_protocol(file).home
     settings: dict[str, object] = {
-        "l2.inclusion": random.choice(["inclusive", "exclusive", "exclusive-textbook"]),
+        "l2.inclusion": random.choice(["inclusive", "inclusive-gem5", "exclusive", "exclusive-textbook"]),
         "group.cores": random.choice([1, 2, 4]),
         "group.ways": (ways := random.choice([1, 2, 3])),
         "group.size": 64 * ways * random.choice([1, 2, 4]),
@@ -58,6 +58,21 @@ def test_random_accesses_keep_the_invariants_with_group_caches(file: Path) -> No
             evictions += sum(move["to"] is None for move in one["group"])
     assert hits > 50
     assert evictions > 10
+
+
+@pytest.mark.parametrize("inclusion", ["inclusive-gem5", "exclusive"])
+def test_group_cache_that_evicts_the_requested_line_sees_no_request(inclusion: str) -> None:
+    built = load_machine("classroom-groups", {"l2.inclusion": inclusion})
+    file = paths.PROTOCOLS / "moesi-victim.toml"
+    lines = [2 * number for number in range(12)]
+    for length in range(2, len(lines)):
+        order = make([0] * (length + 1), [Op.STORE] + [Op.LOAD] * length, [*lines[:length], 0])
+        last = list(tool.steps(order, Setup(built, file)))[-1]
+        evicted = [move for move in last["group"] if move["to"] is None and move["line"] == 0]
+        if evicted:
+            assert (last["missed"], last["remote"]) == (True, [])
+            return
+    pytest.fail("no trace in which the group cache evicts the requested line")
 
 
 def test_lesson_explains_each_move() -> None:

@@ -170,8 +170,8 @@ def _has_groups(delta: Delta) -> bool:
 
 
 def _group_hits(delta: Delta) -> Sides:
-    hits = delta.total("group_blocks", group_event="hit")
-    return (), np.asarray(hits), np.asarray(delta.total("miss_source", source="group"))
+    misses = delta.total("miss_source", source="group")
+    return (), np.asarray(misses), np.asarray(delta.total("group_blocks", group_event="hit"))
 
 
 def _left_group(delta: Delta) -> Sides:
@@ -206,9 +206,10 @@ HOME_CONSERVATION_CHECKS: tuple[ConservationCheck, ...] = (
 
 GROUP_CONSERVATION_CHECKS: tuple[ConservationCheck, ...] = (
     ConservationCheck(
-        "group_hits_are_misses",
-        "each block that a group cache gives to a core is an L2 miss that it services",
+        "group_misses_are_hits",
+        "for each L2 miss that a group cache services, it gives a block to a core",
         _group_hits,
+        "<=",
     ),
     ConservationCheck(
         "group_left_after_it_entered", "at most as many blocks left the group caches as entered", _left_group, "<="

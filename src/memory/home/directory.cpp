@@ -167,8 +167,11 @@ void DirectoryHome::count_after_recall(const Access& a, Outcome& outcome) {
             for (const unsigned agent : lost) {
                 recalled_[n].remove(a.line, agent);
             }
-            outcome.after_recall = true;
-            ++parts_.stats.miss_after_recall(a.core, a.context, a.kind, static_cast<RecallCause>(n));
+            // A miss counts once, although the core and its group cache may have lost the line by two causes.
+            if (!outcome.after_recall) {
+                outcome.after_recall = true;
+                ++parts_.stats.miss_after_recall(a.core, a.context, a.kind, static_cast<RecallCause>(n));
+            }
         }
     }
 }
@@ -194,7 +197,6 @@ void DirectoryHome::evicted(unsigned core, Line line, Block block) {
 }
 
 void DirectoryHome::settle() {
-    free_entries();
     // fill_llc() may displace a line to memory, but adds nothing to waiting_.
     for (const Waiting& waiting : waiting_) {
         if (info(waiting.line).data && !llc_->find(waiting.line)) {
@@ -202,6 +204,7 @@ void DirectoryHome::settle() {
         }
     }
     waiting_.clear();
+    free_entries();
 }
 
 /// A device reads the line. For the private copies this is like a read of another core, but no cache gets the

@@ -61,7 +61,7 @@ public:
     /// and fills in the outcome.
     /// It may recall any line but the requested one from any core.
     virtual Reply request(const Access& access, Bus bus, Outcome& outcome) = 0;
-    /// A core has evicted its last copy of the line because it needed room.
+    /// A core or group cache has evicted its last copy of the line because it needed room.
     virtual void evicted(unsigned core, Line line, Block block) = 0;
     /// A device reads or writes the whole line, and keeps no copy. No processor waits.
     virtual void device_read(Line line) = 0;
@@ -92,9 +92,10 @@ protected:
     void count_after_recall(const Access&, Outcome&) {}
 
     /// Passes the request to all other sharers, which change their copies. Fills in the outcome, except place
-    /// and stall. If several cores could supply, the one whose state stands first in the table does; among
-    /// equal states, the lowest core. `written_back()` is called for each copy whose data leave the core.
-    /// may_supply: false if the home supplies, whatever the copies would do.
+    /// and stall. If several sharers could supply, the one whose state stands first in the table does; among
+    /// equal states, the one with the lowest number (cores come before group caches). `written_back()` is
+    /// called for each copy whose data leave the core. may_supply: false if the home supplies, whatever the
+    /// copies would do.
     template <class Fn>
     Reply snoop(const Access& access, Bus bus, Outcome& outcome, Fn&& written_back, bool may_supply = true) {
         Reply reply;

@@ -129,10 +129,10 @@ def replay(kind: Kind, seed: int, gem5: Path, folder: Path) -> tuple[list[agree.
     """The categories, Ruby's rows, and the version of gem5."""
     made, order = draw(kind, seed)
     rows, record = agree.run(order, made, "spaced", gem5, folder)
-    of = agree.counterpart(made)
+    side = agree.counterpart(made)
     stats = (folder / "gem5" / "stats.txt").read_text(encoding="utf-8")
-    counts = categories.parse_transitions(stats[stats.rindex(BEGIN) :], "stats.txt", of=of)
-    return rows, {row: counts[row] for row in sorted(of.rows & counts.keys()) if counts[row]}, record["facts"]["gem5"]
+    counts = categories.parse_transitions(stats[stats.rindex(BEGIN) :], "stats.txt", side=side)
+    return rows, {row: counts[row] for row in sorted(side.rows & counts.keys()) if counts[row]}, record["facts"]["gem5"]
 
 
 def main() -> int:

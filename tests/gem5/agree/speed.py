@@ -62,11 +62,11 @@ def main(gem5: Path | None) -> None:
     order = random_order(1, ACCESSES, processors=16, lines=1500, stores=25, fetches=10, own=70)
     for protocol, (machine, settings) in MACHINES.items():
         made = agree.setup(machine, settings, protocol)
-        of = agree.counterpart(made)
+        side = agree.counterpart(made)
         counts = tool.counts(order[:OF_GEM5], made)
         # home.EVENT.STATE; home.EVENT.STATE.COPY counts the copies.
         lines = sum(count for name, count in counts.items() if LEAVES.fullmatch(name))
-        print(f"{of.ruby}: {lines:,} lines leave LLC or directory in the first {OF_GEM5:,} accesses")
+        print(f"{side.ruby}: {lines:,} lines leave LLC or directory in the first {OF_GEM5:,} accesses")
         with tempfile.TemporaryDirectory(prefix="s80lab-") as folder:
             model = ACCESSES / model_seconds(order, made, Path(folder))
             print(f"  model: {model:,.0f} accesses a second of user time ({ACCESSES:,} accesses)", flush=True)

@@ -105,13 +105,13 @@ def test_model_counts_of_other_protocol_are_refused() -> None:
 COUNTERPARTS = (FILTERED_HAMMER, THREE_LEVEL)
 
 
-@pytest.mark.parametrize("of", COUNTERPARTS, ids=lambda of: of.ruby)
-def test_categories_have_names_of_their_own(of: Counterpart) -> None:
-    assert len({category.name for category in of.categories}) == len(of.categories)
+@pytest.mark.parametrize("side", COUNTERPARTS, ids=lambda side: side.ruby)
+def test_categories_have_names_of_their_own(side: Counterpart) -> None:
+    assert len({category.name for category in side.categories}) == len(side.categories)
 
 
 @pytest.mark.parametrize(
-    ("of", "row"),
+    ("side", "row"),
     [
         (HAMMER, "Directory_Controller.NO.Pf_Replacement"),
         (THREE_LEVEL, "L2Cache_Controller.M.L1_GET_INSTR"),
@@ -120,9 +120,9 @@ def test_categories_have_names_of_their_own(of: Counterpart) -> None:
         (THREE_LEVEL, "Directory_Controller.M.Fetch"),
     ],
 )
-def test_transition_at_rest_that_no_category_has_is_refused(of: Counterpart, row: str) -> None:
+def test_transition_at_rest_that_no_category_has_is_refused(side: Counterpart, row: str) -> None:
     with pytest.raises(UserError, match=rf"counted the transition {row}, which is in no category"):
-        ruby_counts({row: 1}, 0, "x", of)
+        ruby_counts({row: 1}, 0, "x", side)
 
 
 def test_transitions_that_follow_from_others_are_accepted() -> None:
@@ -135,10 +135,10 @@ def test_drawn_traces_reach_every_category_of_isolated_accesses(name: str) -> No
     total: Counter[str] = Counter()
     for seed in range(1, 5):
         made, order = draw(KINDS[name], seed)
-        of = agree.counterpart(made)
-        total += Counter(model_counts(tool.counts(order, made), len(order), of))
-    assert {category.name for category in of.categories} - total.keys() == (
-        TRANSIENT if of.ruby != "MESI_Three_Level" else set()
+        side = agree.counterpart(made)
+        total += Counter(model_counts(tool.counts(order, made), len(order), side))
+    assert {category.name for category in side.categories} - total.keys() == (
+        TRANSIENT if side.ruby != "MESI_Three_Level" else set()
     )
     if name != "hammer":
         assert sum(count for category, count in total.items() if category.startswith(KINDS[name].recalls)) > 1000
@@ -184,6 +184,11 @@ def test_inclusive_l2_is_refused_for_agreement() -> None:
 def test_protocol_that_gem5_does_not_have_is_refused() -> None:
     with pytest.raises(UserError, match="--protocol mosi: gem5 has no counterpart; choose one of hammer, mesi-llc"):
         agree.setup("s80", [], "mosi")
+
+
+def test_group_caches_are_refused_for_agreement() -> None:
+    with pytest.raises(UserError, match=r"MOESI_hammer has no group caches: remove \[group\]"):
+        agree.setup("s80", ["group.cores=2", "group.size=1MiB", "group.ways=4", "latency.group=20"])
 
 
 def test_warm_caches_of_a_machine_with_a_directory_are_refused(tmp_path: Path) -> None:

@@ -120,6 +120,10 @@ def counterpart(made: Setup) -> Counterpart:
     """Ruby's protocol for a machine. UserError: Ruby cannot express the machine."""
     machine = made.machine
     found = COUNTERPARTS[machine.protocol]
+    if machine.group is not None:
+        raise UserError(
+            f"gem5's protocol {found.ruby} has no group caches: remove [group] from the machine file and from --set"
+        )
     if machine.l2.inclusion != found.inclusion:
         raise UserError(
             f"gem5's protocol {found.ruby} has l2.inclusion={found.inclusion}: remove l2.inclusion from the machine "
@@ -159,10 +163,10 @@ def timed(order: Order, machine: Machine, spacing: Spacing) -> Order:
 def compare(rows: dict[str, int], order: Order, made: Setup, where: str, begin: Begin | None = None) -> list[Row]:
     """Compare Ruby's transition counts with the model's counts for the same accesses. begin: the contents of the caches
     before the first access; without it, they are cold."""
-    of = counterpart(made)
-    ruby = ruby_counts(rows, len(order), where, of)
-    model = model_counts(tool.counts(order, made, begin), len(order), of)
-    return [Row(c.name, ruby[c.name], model[c.name], len(order)) for c in of.categories]
+    side = counterpart(made)
+    ruby = ruby_counts(rows, len(order), where, side)
+    model = model_counts(tool.counts(order, made, begin), len(order), side)
+    return [Row(c.name, ruby[c.name], model[c.name], len(order)) for c in side.categories]
 
 
 def run(
@@ -171,9 +175,9 @@ def run(
     """Play the accesses through gem5 and through the model. All files of the gem5 run stay in `folder`. begin: the
     contents of the caches before the first access; without it, they are cold."""
     played = timed(order, made.machine, spacing)
-    of = counterpart(made)
-    if begin is not None and of is not HAMMER:
-        raise UserError(f"--warm: the caches of {of.ruby} with a home cannot be loaded; begin with cold caches")
+    side = counterpart(made)
+    if begin is not None and side is not HAMMER:
+        raise UserError(f"--warm: the caches of {side.ruby} with a home cannot be loaded; begin with cold caches")
     warm = None if begin is None else prepare(begin, made, folder)
     replayed = replay.replay(played, made.machine, gem5, folder, warm=warm)
     where, renamed = str(folder / "gem5" / "stats.txt"), replayed.facts.get("rows", {})
@@ -182,7 +186,7 @@ def run(
         begin = warm.begin
         first = next(dumps_of(replayed.stats.splitlines(), where, renamed))
         record["loading"] = dict(warm.facts) | {"checked": check_loading(first, warm, made)}
-    found = categories.parse_transitions(replayed.stats, where, renamed, of)
+    found = categories.parse_transitions(replayed.stats, where, renamed, side)
     rows = compare(found, played, made, where, begin)
     record["categories"] = [row.record() for row in rows]
     files.write(folder / "agreement.json", (json.dumps(record, indent=1) + "\n").encode())

@@ -253,21 +253,21 @@ HAMMER = Counterpart(
 FILTERED_HAMMER = replace(HAMMER, categories=CATEGORIES + RECALLS)
 
 
-def ruby_counts(rows: Mapping[str, int], accesses: int, where: str, of: Counterpart = HAMMER) -> dict[str, int]:
+def ruby_counts(rows: Mapping[str, int], accesses: int, where: str, side: Counterpart = HAMMER) -> dict[str, int]:
     """Ruby's counts by category.
 
     UserError: Ruby counted a transition that the table does not have, or the rows do not add up to the accesses that
     were replayed (a row is missing).
     """
-    accounted = of.rows
+    accounted = side.rows
     for row, count in rows.items():
-        if count and row not in accounted and not of.follows(*row.split(".")):
+        if count and row not in accounted and not side.follows(*row.split(".")):
             raise UserError(
                 f"{where}: gem5 counted the transition {row}, which is in no category: add it to "
                 "scripts/s80lab/gem5/agree"
             )
-    counts = {category.name: _sum(category.ruby, category.ruby_less, rows) for category in of.categories}
-    reached = sum(counts[category.name] for category in of.categories if category.reaches)
+    counts = {category.name: _sum(category.ruby, category.ruby_less, rows) for category in side.categories}
+    reached = sum(counts[category.name] for category in side.categories if category.reaches)
     if reached != accesses:
         raise UserError(
             f"{where}: the rows add up to {reached} accesses, but {accesses} were replayed, so rows are "
@@ -276,14 +276,14 @@ def ruby_counts(rows: Mapping[str, int], accesses: int, where: str, of: Counterp
     return counts
 
 
-def model_counts(counts: Mapping[str, int], accesses: int, of: Counterpart = HAMMER) -> dict[str, int]:
+def model_counts(counts: Mapping[str, int], accesses: int, side: Counterpart = HAMMER) -> dict[str, int]:
     """The model's counts by category."""
-    mine = {category.name: _sum(category.model, category.model_less, counts) for category in of.categories}
-    reached = sum(mine[category.name] for category in of.categories if category.reaches)
+    mine = {category.name: _sum(category.model, category.model_less, counts) for category in side.categories}
+    reached = sum(mine[category.name] for category in side.categories if category.reaches)
     if reached != accesses:
         raise UserError(
-            f"the categories of {of.ruby} cover only {reached} of the {accesses} accesses that the model played: use "
-            f"its table with l2.inclusion={of.inclusion}"
+            f"the categories of {side.ruby} cover only {reached} of the {accesses} accesses that the model played: use "
+            f"its table with l2.inclusion={side.inclusion}"
         )
     return mine
 
@@ -297,7 +297,7 @@ _NAME = re.compile(r"\S*?((?:L0Cache|L1Cache|L2Cache|Directory)_Controller)\.(\w
 
 
 def parse_transitions(
-    text: str, where: str, renamed: Mapping[str, str] = NOTHING, of: Counterpart = HAMMER
+    text: str, where: str, renamed: Mapping[str, str] = NOTHING, side: Counterpart = HAMMER
 ) -> dict[str, int]:
     """Counts of the last dump by `CONTROLLER.STATE.EVENT`. UserError: the text is cut short or has no such counts.
     renamed: as in read_dumps."""
@@ -310,10 +310,10 @@ def parse_transitions(
         controller, state, event, element = match.groups()
         if element in (None, "total"):
             rows[f"{controller}.{state}.{event}"] = int(sum(values))
-    for controller in of.controllers:
+    for controller in side.controllers:
         if not any(key.startswith(controller) for key in rows):
             raise UserError(
                 f"{where}: the file has no transitions of {controller}, so it is not the output of a replay "
-                f"through {of.ruby}: repeat the command"
+                f"through {side.ruby}: repeat the command"
             )
     return rows

@@ -27,8 +27,8 @@ FILE = "verdict.json"
 LARGEST = 16 << 20
 """Largest size of a stored verdict in bytes."""
 # Scripts that gem5 runs when it replays a trace, or that say what gem5 is.
-SCRIPTS = (
-    *("about.py", "facts.py", "hammer.py", "hierarchy.py", "library.py", "machine_file.py", "release.py", "replay.py"),
+SCRIPTS = tuple(
+    f"{name}.py" for name in ("about", "facts", "hammer", "hierarchy", "library", "machine_file", "release", "replay")
 )
 
 
