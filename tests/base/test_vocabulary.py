@@ -18,6 +18,8 @@ OTHER_WORDS = {
     ("commands/line/options.py", "state"): "values of an option: a Literal is a static type",
     ("config/workload.py", "transaction"): "the transactions that an IMAP workload may have, with their meaning",
     ("gem5/agree/categories.py", "state"): "states of gem5's protocol",
+    ("gem5/agree/three_level.py", "state"): "states of gem5's protocol",
+    ("gem5/agree/three_level.py", "kind"): "the kinds of access that are reads",
     ("gem5/table.py", "state"): "states of gem5's protocol",
     ("gem5/table.py", "kind"): "gem5's names of events, for each kind that gem5 counts",
     ("protocol/diagram.py", "state"): "colours",
