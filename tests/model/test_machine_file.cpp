@@ -97,7 +97,7 @@ TEST(MachineFile, OrganisationOfTheL2) {
     EXPECT_EQ(refused_part("\"inclusive\"", "\"exclusive\""), "accepted");
     EXPECT_EQ(refused_part("\"inclusive\"", "\"loose\""),
               "key `l2.inclusion`: `loose` is not one of its values; allowed are inclusive, exclusive, "
-              "exclusive-textbook");
+              "exclusive-textbook, inclusive-gem5");
 }
 
 TEST(MachineFile, UnknownHomeOrPrefetcherIsRefused) {
