@@ -14,7 +14,7 @@
 namespace s80::plugin {
 
 /// Owns the capture files that the plugin's arguments name. The captures begin with the first recorded epoch.
-/// They end with the measured region, or with the run if there is no measured region. If a program has
+/// They end with the measured region, or with the run if the run has none. If a program has
 /// several regions, they end with the first. Captures do not change what the timing merger plays.
 class Capture {
 public:

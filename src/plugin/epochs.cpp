@@ -70,7 +70,7 @@ bool Epochs::begin_slice(Vcpu& next, const void* registers) {
     }
     if (registers != nullptr && !next.polls.parked && next.loop_returned(registers)) {
         SliceScheduler::park(next);
-        // The parked processor is no contender any more, so others may execute now.
+        // The parked processor no longer contends, so others may execute now.
         slices_.take_in_next_contender();
     }
     if (!may_begin(next)) {

@@ -34,7 +34,7 @@ public:
     /// Ends the epoch. Returns the epoch's expected length, in 1/256 cycle.
     std::int64_t end_epoch();
     /// Begins an epoch: computes each processor's share. `known`: what the timing merger has computed so far.
-    /// `last_length`: result of end_epoch(); 0: there is no last epoch.
+    /// `last_length`: result of end_epoch(); 0: no epoch has ended before.
     void begin_epoch(const EpochSink::Known& known, std::int64_t last_length);
 
     // --- the guest's clock ---

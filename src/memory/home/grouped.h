@@ -7,7 +7,7 @@
 
 namespace s80::model {
 
-/// A move between an L2 and its group cache is no event of the table: the block keeps its state.
+/// When a block moves between an L2 and its group cache, it keeps its state. The table has no such event.
 template <class Base>
 class Grouped final : public Base {
 public:
